@@ -1,0 +1,40 @@
+PYTHON ?= python3
+VENV ?= .venv
+RUN ?= runs/$(shell date +%Y%m%d-%H%M%S)
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help train test clean
+
+help:  ## list these targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+train: $(VENV)/installed  ## install, then train, measure and plot a 2048 player: about five minutes
+	$(BIN)/afterstate train 2048 --network 4x6 --games 100k --schedule 70%:0.025,90%:0.005 --block 5k --run $(RUN)
+	$(BIN)/afterstate eval $(RUN) --games 1000 --seed 2
+	@echo
+	@echo "the model   $(RUN)/checkpoints/best.safetensors"
+	@echo "its curve   $(RUN)/report/curve.png"
+	@echo "ask it      $(BIN)/afterstate move $(RUN) '2 4 8 16 / 0 2 4 8 / 0 0 2 4 / 0 0 0 2'"
+
+test: $(VENV)/installed-dev  ## install what the tests need, then lint, check types and rooms, and run all tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest
+
+clean:  ## remove the virtual environment
+	rm -rf $(VENV)
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/installed-dev: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@

@@ -1,0 +1,71 @@
+"""Learn, measure and play 2048-like games with n-tuple networks and temporal-difference learning.
+
+import afterstate as af
+game  = af.make("2048")
+run   = af.train(game, network="4x6", games=10_000, seed=1)
+agent = af.Agent(run.network)
+print(agent.choose(game.parse("2 4 8 16 / 0 2 4 8 / 0 0 2 4 / 0 0 0 2")))
+print(af.evaluate(agent, games=1000, seed=2))
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from afterstate.api import load, train
+    from afterstate.errors import AfterstateError, FileError, InputError, ModelError, ResourceError
+    from afterstate.games.game import Afterstate, Game, Outcome, Slide, State, make
+    from afterstate.games.results import Summary
+    from afterstate.learning.trainer import Run
+    from afterstate.network.network import Explanation, Network
+    from afterstate.play.agent import Agent, Choice
+    from afterstate.play.arena import evaluate
+    from afterstate.rng import Random
+
+# where each name lives; loaded on first use, so that `import afterstate` stays quick
+_HOMES = {
+    "afterstate.api": ("load", "train"),
+    "afterstate.errors": ("AfterstateError", "FileError", "InputError", "ModelError", "ResourceError"),
+    "afterstate.games.game": ("Afterstate", "Game", "Outcome", "Slide", "State", "make"),
+    "afterstate.games.results": ("Summary",),
+    "afterstate.learning.trainer": ("Run",),
+    "afterstate.network.network": ("Explanation", "Network"),
+    "afterstate.play.agent": ("Agent", "Choice"),
+    "afterstate.play.arena": ("evaluate",),
+    "afterstate.rng": ("Random",),
+}
+
+__all__ = [
+    "Afterstate",
+    "AfterstateError",
+    "Agent",
+    "Choice",
+    "Explanation",
+    "FileError",
+    "Game",
+    "InputError",
+    "ModelError",
+    "Network",
+    "Outcome",
+    "Random",
+    "ResourceError",
+    "Run",
+    "Slide",
+    "State",
+    "Summary",
+    "evaluate",
+    "load",
+    "make",
+    "train",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module 'afterstate' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

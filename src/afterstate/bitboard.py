@@ -1,0 +1,153 @@
+"""A board of up to 4x4 cells in 64 bits, without rules: where a cell lies, symmetries, cells to and from text.
+
+Cell (row, column) is the nibble at bits 16*row + 4*column; a smaller board lies in the top left corner, the rest is 0.
+Nibbles are exponents (tile indices), not face values. For a 4x4 board:
+
+    cell   0  1  2  3      bits   0-3   4-7   8-11  12-15
+           4  5  6  7             16-19 20-23 24-27 28-31
+           8  9  a  b             32-35 36-39 40-43 44-47
+           c  d  e  f             48-51 52-55 56-59 60-63
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from afterstate.errors import InputError
+from afterstate.kernel import kernel, u64
+
+_ZERO = u64(0)
+_S1, _S2, _S4, _S8, _S12, _S16, _S24, _S32, _S48 = (u64(n) for n in (1, 2, 4, 8, 12, 16, 24, 32, 48))
+_LOW_BITS = u64(0x1111111111111111)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Rows and columns of a board, each 2 to 4."""
+
+    rows: int = 4
+    columns: int = 4
+
+    def __post_init__(self) -> None:
+        if not (2 <= self.rows <= 4 and 2 <= self.columns <= 4):
+            raise InputError(f"a board of {self} cannot be: rows and columns go from 2 to 4")
+
+    def __str__(self) -> str:
+        return f"{self.rows}x{self.columns}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Shape":
+        """Read '3x4' as 3 rows and 4 columns."""
+        match = re.fullmatch(r"([0-9]{1,3})x([0-9]{1,3})", text.lower())
+        if match is None:
+            raise InputError(f"a board size is written like 4x4 or 3x3, not {shorten(text)!r}")
+        return cls(int(match[1]), int(match[2]))
+
+    @property
+    def cells(self) -> int:
+        return self.rows * self.columns
+
+    @property
+    def square(self) -> bool:
+        return self.rows == self.columns
+
+    def shift(self, cell: int) -> int:
+        """Bit position of a cell that is numbered row by row within this shape."""
+        return 16 * (cell // self.columns) + 4 * (cell % self.columns)
+
+    @property
+    def mask(self) -> int:
+        """Lowest bit of every cell that exists: the 4x4 board gives 0x1111111111111111."""
+        return sum(1 << self.shift(cell) for cell in range(self.cells))
+
+    @property
+    def symmetries(self) -> int:
+        """How many symmetries the board itself has."""
+        return 8 if self.square else 4
+
+
+def pack(cells: Sequence[int], shape: Shape) -> int:
+    """Cells row by row (each 0 to 15) as a board: pack([1, 2, 3, 4], Shape(2, 2)) -> 0x430021."""
+    return sum(value << shape.shift(cell) for cell, value in enumerate(cells))
+
+
+def unpack(board: int, shape: Shape) -> list[int]:
+    """A board's cells row by row: the inverse of `pack`."""
+    return [board >> shape.shift(cell) & 15 for cell in range(shape.cells)]
+
+
+def format_cells(faces: Iterable[object], shape: Shape) -> str:
+    """Cells as one line, rows apart by a slash: '2 4 / 0 2'."""
+    words = [str(face) for face in faces]
+    rows = (words[start : start + shape.columns] for start in range(0, shape.cells, shape.columns))
+    return " / ".join(" ".join(row) for row in rows)
+
+
+def parse_cells(text: str, shape: Shape) -> list[int]:
+    """Read a board's numbers: slashes, commas and line ends may stand between them; '.' and '_' are empty cells."""
+    rows = [row.split() for row in text.replace(",", " ").split("/")]
+    words = [word for row in rows for word in row]
+    if len(words) != shape.cells:
+        raise InputError(f"a {shape} board has {shape.cells} cells, but {len(words)} were given: {shorten(text)!r}")
+    if len(rows) > 1 and any(len(row) != shape.columns for row in rows):
+        raise InputError(
+            f"each row of a {shape} board has {shape.columns} cells, but the slashes stand elsewhere: {shorten(text)!r}"
+        )
+    cells = []
+    for number, word in enumerate(words, start=1):
+        if word in {".", "_"}:
+            word = "0"
+        if not (word.isascii() and word.isdecimal() and len(word) <= 9):
+            raise InputError(f"cell {number} of the board is {shorten(word)!r}, not a tile, in {shorten(text)!r}")
+        cells.append(int(word))
+    return cells
+
+
+def shorten(text: str, width: int = 80) -> str:
+    """At most `width` characters of something that a user gave, for an error message."""
+    return text if len(text) <= width else text[: width - 3] + "..."
+
+
+# --- symmetries ------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def transpose(x: u64) -> u64:
+    """Swap rows and columns: cell (r, c) goes to (c, r)."""
+    # two rounds of swaps: cells within each 2x2 block, then the blocks off the diagonal
+    t = (x ^ (x >> _S12)) & u64(0x0000F0F00000F0F0)
+    x = x ^ t ^ (t << _S12)
+    t = (x ^ (x >> _S24)) & u64(0x00000000FF00FF00)
+    return x ^ t ^ (t << _S24)
+
+
+@kernel
+def mirror(x: u64) -> u64:
+    """Reverse every row of a 4x4 board: cell (r, c) goes to (r, 3-c)."""
+    x = ((x & u64(0x00FF00FF00FF00FF)) << _S8) | ((x >> _S8) & u64(0x00FF00FF00FF00FF))
+    return ((x & u64(0x0F0F0F0F0F0F0F0F)) << _S4) | ((x >> _S4) & u64(0x0F0F0F0F0F0F0F0F))
+
+
+@kernel
+def flip(x: u64) -> u64:
+    """Reverse the order of the rows of a 4x4 board: cell (r, c) goes to (3-r, c)."""
+    x = (x << _S32) | (x >> _S32)
+    return ((x & u64(0x0000FFFF0000FFFF)) << _S16) | ((x >> _S16) & u64(0x0000FFFF0000FFFF))
+
+
+@kernel
+def empty_cells(x: u64) -> u64:
+    """Lowest bit of every nibble that is 0."""
+    x = x | (x >> _S1)
+    x = x | (x >> _S2)
+    return ~x & _LOW_BITS
+
+
+@kernel
+def largest_nibble(x: u64) -> u64:
+    """The largest of the sixteen nibbles."""
+    largest = _ZERO
+    while x != _ZERO:
+        largest = max(largest, x & u64(15))
+        x = x >> _S4
+    return largest

@@ -1,0 +1,92 @@
+"""afterstate bench: speed, the gather limit, and the signature of the kernels."""
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from afterstate.cli.common import compiling, console, print_json
+from afterstate.units import format_rate, parse_count
+
+
+class What(StrEnum):
+    ALL = "all"
+    TRAIN = "train"
+    EVAL = "eval"
+    SIGNATURE = "signature"
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(bench)
+
+
+def bench(
+    what: Annotated[What, typer.Argument(help="what to measure")] = What.ALL,
+    threads: Annotated[int | None, typer.Option(help="threads  [default: 1 and all processors]")] = None,
+    games: Annotated[str, typer.Option(help="training games from a fresh network")] = "10k",
+    network: Annotated[str, typer.Option(help="network")] = "4x6",
+    as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+) -> None:
+    """Measure the speed of this machine.
+
+    Training and play in moves/s, and how close training comes to the look-ups that the memory allows.
+
+    Machines are noisy: compare two programs only by runs in turn, and by the median of several.
+    """
+    count = parse_count(games, name="games")
+    with compiling():
+        from afterstate.learning.workers import count_threads
+        from afterstate.play.bench import bench_eval, bench_gather, bench_train, legal_per_move, signature
+
+        sets = [count_threads(threads)] if threads is not None else sorted({1, count_threads(None)})
+        if what is What.SIGNATURE:
+            found: dict[str, Any] = {"signature": signature()}
+        else:
+            bench_train(1, games=1, network=network)
+            found = {"network": network, "games": count, "runs": []}
+            for number in sets:
+                trained, learned = bench_train(number, games=count, network=network)
+                run: dict[str, Any] = {"threads": number, "train": {"moves_per_s": trained.moves_per_s, "mean": trained.mean}}
+                if what is not What.TRAIN:
+                    played = bench_eval(learned, number)
+                    run["eval"] = {"moves_per_s": played.moves_per_s, "mean": played.mean}
+                if what is What.ALL:
+                    limit = bench_gather(learned, number)
+                    looked_up = trained.moves_per_s * legal_per_move(learned)
+                    run["gather"] = {"lookups_per_s": limit, "train_lookups_per_s": looked_up, "train_share": looked_up / limit}
+                if what is What.EVAL:
+                    del run["train"]
+                found["runs"].append(run)
+                del learned
+            if what is What.ALL:
+                found["signature"] = signature()
+    if as_json:
+        print_json(found)
+    else:
+        _show(found)
+
+
+def _show(found: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    screen = console()
+    if "runs" in found:
+        table = Table(box=None)
+        heads = ("threads", "train, moves/s", "eval, moves/s", "gather limit, look-ups/s", "training's look-ups/s", "share")
+        for name in heads:
+            table.add_column(name, justify="right")
+        for run in found["runs"]:
+            limits = ("", "", "")
+            if gather := run.get("gather"):
+                rates = (gather["lookups_per_s"], gather["train_lookups_per_s"])
+                limits = (format_rate(rates[0]), format_rate(rates[1]), f"{gather['train_share']:.0%}")
+            table.add_row(
+                str(run["threads"]),
+                format_rate(run["train"]["moves_per_s"]) if "train" in run else "",
+                format_rate(run["eval"]["moves_per_s"]) if "eval" in run else "",
+                *limits,
+            )
+        screen.print(f"2048, {found['network']}, TD(0), alpha 0.1, the first {found['games']:,} games", style="grey50")
+        screen.print(table)
+    if "signature" in found:
+        screen.print(f"signature {found['signature']}")

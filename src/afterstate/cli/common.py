@@ -1,0 +1,58 @@
+"""What the commands share: where they print, and the word about compilation."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+COMPILING = "compiling, first run only"
+_told = False
+
+
+def tell_compiling() -> None:
+    """Say once, where nothing can spin, that the wait is for the compiler."""
+    global _told  # noqa: PLW0603
+    if not _told:
+        _told = True
+        print(f"{COMPILING} ...", file=sys.stderr, flush=True)
+
+
+def console(*, to_stderr: bool = False) -> "Console":
+    """Where people read: plain text when it is not a terminal."""
+    from rich.console import Console
+
+    return Console(stderr=to_stderr, highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def print_json(value: Any) -> None:
+    print(json.dumps(value, indent=2))
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """Show a spinner on standard error as soon as, and only if, a kernel has to be compiled."""
+    from afterstate.kernel import on_compile
+
+    screen = console(to_stderr=True)
+    status = screen.status(f"{COMPILING} ...")
+    try:
+        with on_compile(status.start if screen.is_terminal else tell_compiling):
+            yield
+    finally:
+        status.stop()
+
+
+@contextmanager
+def progress_bar(text: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar on standard error for things that take longer than two seconds; call it with how much is done."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    screen = console(to_stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
+        task = progress.add_task(text, total=total)
+        yield lambda done: progress.update(task, completed=done)

@@ -1,0 +1,58 @@
+"""afterstate eval: how strong is a model?"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from afterstate.cli.common import compiling, console, print_json, progress_bar
+from afterstate.units import parse_count
+
+
+def register(app: typer.Typer) -> None:
+    app.command(name="eval")(evaluate)
+
+
+def evaluate(
+    model: Annotated[Path, typer.Argument(help="a model file, or a run folder (its best checkpoint)")],
+    games: Annotated[str, typer.Option(help="games to play, such as 1000 or 100k")] = "1000",
+    depth: Annotated[int, typer.Option(help="slides to look ahead, 1 to 4")] = 1,
+    threads: Annotated[int | None, typer.Option(help="threads  [default: all processors]")] = None,
+    seed: Annotated[int, typer.Option(help="seed; the same seed gives the same games with any number of threads")] = 1,
+    save: Annotated[Path | None, typer.Option(help="write the games as an episode file of the course's format")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+) -> None:
+    """Measure a model over many games.
+
+    Learning is off. Prints the mean with its 95 % interval, median, and how often each tile was reached.
+    """
+    count = parse_count(games, name="games")
+    from afterstate.learning.runfolder import find_model
+    from afterstate.learning.workers import count_threads
+    from afterstate.network.modelfile import load_model
+    from afterstate.play.agent import Agent
+    from afterstate.play.arena import play_match
+    from afterstate.report.tables import summary_table
+    from afterstate.search.expectimax import make_view
+
+    count_threads(threads)
+    path = find_model(model)
+    with compiling():
+        network = load_model(path, mapped=False)
+        make_view(network, depth)
+        agent = Agent(network, depth=depth)
+        agent.choose(network.game.parse(" ".join(["2", "2"] + ["0"] * (network.game.shape.cells - 2))))
+    with compiling(), progress_bar("playing", count) as show:
+        match = play_match(agent, games=count, seed=seed, threads=threads, save=save, on_tick=lambda share: show(share.games))
+    if match.summary is None:
+        raise typer.Exit(130)
+    if as_json:
+        print_json({"model": str(path), "depth": depth, "seed": seed} | match.summary.as_dict())
+    else:
+        screen = console()
+        screen.print(f"{path}, depth {depth}, seed {seed}\n", style="grey50")
+        screen.print(summary_table(match.summary))
+        if save is not None:
+            screen.print(f"\nwrote {match.summary.games} games to {save}")
+    if match.stopped:
+        raise typer.Exit(130)

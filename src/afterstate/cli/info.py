@@ -1,0 +1,138 @@
+"""afterstate info: what is in a model, a run or a network."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from afterstate.cli.common import compiling, console, print_json
+from afterstate.errors import FileError, InputError
+from afterstate.units import format_count, format_time
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(info)
+
+
+def info(
+    what: Annotated[str | None, typer.Argument(help="a model file, a run folder, or a network such as 8x6")] = None,
+    size: Annotated[str, typer.Option(help="board size, for a network given by its patterns")] = "4x4",
+    as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+) -> None:
+    """Say what a model, a run or a network is.
+
+    Draws the patterns. Without an argument it lists the networks that have a name.
+    """
+    with compiling():
+        from afterstate.learning.runfolder import find_model
+        from afterstate.network.modelfile import load_model
+        from afterstate.network.patterns import PRESETS
+
+    if what is None:
+        rows = [(name, f"{preset.patterns}\n{preset.origin}") for name, preset in PRESETS.items()]
+        if as_json:
+            print_json({name: preset.names for name, preset in PRESETS.items()})
+        else:
+            from afterstate.report.tables import facts
+
+            console().print(facts(rows))
+        return
+    if not Path(what).exists():
+        _network(what, size, as_json=as_json)
+        return
+    with compiling():
+        path = find_model(what)
+        network = load_model(path)
+    run = Path(what) if Path(what).is_dir() else None
+    training = network.training
+    facts_of_model: dict[str, Any] = {
+        "model": str(path),
+        "game": network.game.name,
+        "rules": network.game.rules,
+        "size": str(network.game.shape),
+        "values": network.values,
+        "patterns": list(network.patterns),
+        "symmetry": network.symmetry,
+        "lookups": network.lookups,
+        "weights": int(network.weights.size),
+        "training": training,
+    }
+    if run is not None:
+        facts_of_model["run"] = _run_facts(run)
+    if as_json:
+        print_json(facts_of_model)
+    else:
+        _show_model(facts_of_model, network.game.shape)
+
+
+def _network(what: str, size: str, *, as_json: bool) -> None:
+    """Draw a network that is only a name."""
+    from afterstate.bitboard import Shape
+    from afterstate.network.network import count_weights
+    from afterstate.network.patterns import parse_patterns
+
+    shape = Shape.parse(size)
+    try:
+        patterns = parse_patterns(what, shape)
+    except InputError as error:
+        raise FileError(f"there is no model or run {what}, and it is no network either: {error}") from error
+    weights = count_weights(patterns)
+    if as_json:
+        print_json({"network": what, "patterns": patterns, "weights": weights})
+        return
+    from afterstate.report.tables import facts, pattern_drawings
+
+    screen = console()
+    screen.print(facts([("network", what), ("weights", _weights(weights))]))
+    screen.print()
+    screen.print(pattern_drawings(patterns, shape))
+
+
+def _run_facts(run: Path) -> dict[str, Any]:
+    from afterstate.learning.runfolder import RunFolder
+    from afterstate.network.modelfile import read_header
+
+    folder = RunFolder.open(run)
+    metrics = folder.read_metrics()
+    found: dict[str, Any] = {"folder": str(run), "blocks": sum(record["kind"] == "block" for record in metrics)}
+    for name, path in (("last", folder.last), ("best", folder.best)):
+        if path.exists():
+            training = json.loads(read_header(path)["training"])
+            found[name] = {"games": training["games"], **training.get("block", {})}
+    return found
+
+
+def _weights(count: int) -> str:
+    return f"{count:,} ({4 * count / 2**20:,.0f} MiB)"
+
+
+def _show_model(found: dict[str, Any], shape: Any) -> None:
+    from afterstate.report.tables import facts, pattern_drawings
+
+    training = found["training"]
+    rows = [
+        ("model", found["model"]),
+        ("game", f"{found['game']} {found['size']}, rules {found['rules']}"),
+        ("network", f"{len(found['patterns'])} patterns x {found['symmetry']} isomorphisms = {found['lookups']} look-ups"),
+        ("weights", _weights(found["weights"])),
+        ("values", f"{found['values']}s"),
+    ]
+    if training:
+        options = training.get("options", {})
+        told = ("method", "order", "alpha", "schedule", "seed", "threads")
+        how = ", ".join(f"{key} {options[key]}" for key in told if key in options)
+        rows.append(("trained", f"{format_count(training['games'])} games in {format_time(training['seconds'])}: {how}"))
+    if "run" in found:
+        run = found["run"]
+        rows.append(("run", f"{run['folder']}, {run['blocks']} blocks"))
+        for name in ("last", "best"):
+            if name in run:
+                text = f"game {run[name]['games']:,}"
+                if "win_rate" in run[name]:
+                    text += f", win rate {run[name]['win_rate']:.1%}, mean {run[name]['mean']:,.0f}"
+                rows.append((name, text))
+    screen = console()
+    screen.print(facts(rows))
+    screen.print()
+    screen.print(pattern_drawings(found["patterns"], shape))

@@ -1,0 +1,78 @@
+"""The command `afterstate`: its commands, and what an error looks like. Nothing heavy is imported before a command runs."""
+
+import os
+import sys
+from enum import IntEnum
+
+import typer
+
+from afterstate.cli import bench, evaluate, info, move, perft, plot, train
+from afterstate.errors import AfterstateError, FileError, InputError, ModelError, ResourceError
+
+
+class Exit(IntEnum):
+    """One exit code for each kind of failure. 2 is a command line that cannot be read."""
+
+    DONE = 0
+    BUG = 1
+    INPUT = 3
+    FILE = 4
+    MODEL = 5
+    RESOURCE = 6
+    INTERRUPTED = 130
+
+
+app = typer.Typer(
+    name="afterstate",
+    help="Learn, measure and play 2048-like games with n-tuple networks and temporal-difference learning.",
+    epilog="Exit codes: 0 done, 2 wrong command line, 3 wrong input, 4 file, 5 model file, 6 memory or disk, 130 interrupted.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for module in (train, evaluate, move, plot, info, bench, perft):
+    module.register(app)
+
+
+@app.callback(invoke_without_command=True)
+def version(
+    show: bool = typer.Option(False, "--version", help="Print the version and exit."),
+) -> None:
+    if show:
+        from importlib.metadata import version as installed
+
+        print(installed("afterstate"))
+        raise typer.Exit
+
+
+def exit_code(error: BaseException) -> Exit:
+    """Which exit code an error has."""
+    kinds: list[tuple[type[BaseException], Exit]] = [
+        (ModelError, Exit.MODEL),
+        (FileError, Exit.FILE),
+        (InputError, Exit.INPUT),
+        (ResourceError, Exit.RESOURCE),
+        (MemoryError, Exit.RESOURCE),
+        (KeyboardInterrupt, Exit.INTERRUPTED),
+    ]
+    return next((code for kind, code in kinds if isinstance(error, kind)), Exit.BUG)
+
+
+def main() -> None:
+    """Run the command line; an error of ours is one line on standard error, never a traceback."""
+    try:
+        app()
+    except AfterstateError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(exit_code(error))
+    except MemoryError as error:
+        print("error: out of memory", file=sys.stderr)
+        sys.exit(exit_code(error))
+    except KeyboardInterrupt as error:
+        print("interrupted", file=sys.stderr)
+        sys.exit(exit_code(error))
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what reads our output has left
+        sys.exit(Exit.DONE)

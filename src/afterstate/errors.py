@@ -1,0 +1,21 @@
+"""What can go wrong, by kind. Every message says what was given, where, and what to do."""
+
+
+class AfterstateError(Exception):
+    """Base of all errors that this package raises on purpose."""
+
+
+class InputError(AfterstateError):
+    """An argument, option, board or pattern that cannot be used."""
+
+
+class FileError(AfterstateError):
+    """A file or folder that cannot be read, written or understood."""
+
+
+class ModelError(FileError):
+    """A model file that is broken, foreign, or for another game."""
+
+
+class ResourceError(AfterstateError):
+    """Not enough memory or disk for what was asked."""

@@ -1,0 +1,107 @@
+"""What is kept of many games, and what it says: mean with interval, median, tile rates."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afterstate.games.game import Game
+
+
+class Results(NamedTuple):
+    """One entry a game; kernels write it."""
+
+    scores: NDArray[np.int64]
+    moves: NDArray[np.int64]  # slides
+    largest: NDArray[np.uint8]  # index of the largest tile
+
+    def part(self, start: int, end: int) -> "Results":
+        return Results(self.scores[start:end], self.moves[start:end], self.largest[start:end])
+
+
+def make_results(count: int) -> Results:
+    return Results(np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count, np.uint8))
+
+
+@dataclass(frozen=True)
+class TileRate:
+    """How often a tile was reached, and how often it was the largest at the end."""
+
+    tile: int  # face value
+    reached: float  # 0 .. 1
+    ended: float  # 0 .. 1
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a set of games says about a player."""
+
+    games: int
+    mean: float
+    interval: float  # half the width of the 95 % confidence interval of the mean
+    median: float
+    maximum: int
+    win_tile: int  # face value
+    win_rate: float
+    win_interval: tuple[float, float]  # 95 %, Wilson
+    tiles: tuple[TileRate, ...]  # from the smallest largest tile to the largest
+    moves: int
+    seconds: float
+
+    @property
+    def moves_per_s(self) -> float:
+        return self.moves / self.seconds if self.seconds > 0 else 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON: tiles as {face: rate}."""
+        return {
+            "games": self.games,
+            "mean": self.mean,
+            "interval": self.interval,
+            "median": self.median,
+            "max": self.maximum,
+            "win_tile": self.win_tile,
+            "win_rate": self.win_rate,
+            "win_interval": list(self.win_interval),
+            "reached": {str(rate.tile): rate.reached for rate in self.tiles},
+            "ended": {str(rate.tile): rate.ended for rate in self.tiles},
+            "moves": self.moves,
+            "seconds": self.seconds,
+            "moves_per_s": self.moves_per_s,
+        }
+
+
+def wilson(successes: int, trials: int) -> tuple[float, float]:
+    """95 % interval of a rate; stays inside 0 .. 1 and has a width even at 0 or all."""
+    z = 1.959964
+    rate = successes / trials
+    centre = (rate + z * z / (2 * trials)) / (1 + z * z / trials)
+    half = z / (1 + z * z / trials) * math.sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials))
+    return max(centre - half, 0.0), min(centre + half, 1.0)
+
+
+def summarise(game: Game, results: Results, seconds: float) -> Summary:
+    """The figures of all games in `results`."""
+    count = len(results.scores)
+    ended = np.bincount(results.largest, minlength=1)
+    reached = ended[::-1].cumsum()[::-1]
+    wins = int((results.largest >= game.win).sum())
+    deviation = float(results.scores.std(ddof=1)) if count > 1 else math.inf
+    return Summary(
+        games=count,
+        mean=float(results.scores.mean()),
+        interval=1.959964 * deviation / math.sqrt(count),
+        median=float(np.median(results.scores)),
+        maximum=int(results.scores.max()),
+        win_tile=game.face(game.win),
+        win_rate=wins / count,
+        win_interval=wilson(wins, count),
+        tiles=tuple(
+            TileRate(game.face(index), float(reached[index] / count), float(ended[index] / count))
+            for index in range(int(results.largest.min()), int(results.largest.max()) + 1)
+        ),
+        moves=int(results.moves.sum()),
+        seconds=seconds,
+    )

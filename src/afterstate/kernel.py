@@ -1,0 +1,256 @@
+"""Compiled code: the one decorator, its cache folder, choice by type, and processor instructions as plain functions.
+
+A *kernel* is a free function over `uint64` boards and NumPy arrays. A function marked `specialised` has one body for each
+NamedTuple class of its first argument; inside a kernel the body is chosen while compiling, in plain Python while running.
+
+Numba turns `uint64` mixed with a signed integer into `float64`: every constant that meets a board is made by `u64`.
+"""
+
+import hashlib
+import inspect
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar
+
+import llvmlite.binding as llvm
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, event, types
+from numba.extending import intrinsic, overload
+
+u64 = np.uint64
+F = TypeVar("F", bound=Callable[..., Any])
+
+DISABLED = bool(numba.config.DISABLE_JIT)
+
+
+def _has_fast_bit_gather() -> bool:
+    """Whether `pext` and `pdep` are instructions here, and quick ones (before Zen 3 they are microcode)."""
+    if os.environ.get("AFTERSTATE_PORTABLE") or DISABLED or numba.config.CPU_NAME:
+        return False
+    return bool(llvm.get_host_cpu_features().get("bmi2")) and llvm.get_host_cpu_name() not in {"znver1", "znver2"}
+
+
+BIT_GATHER = _has_fast_bit_gather()
+
+# --- the cache folder ------------------------------------------------------------------------------------------------
+
+
+def _source_hash() -> str:
+    """Name of this version of the kernels: Numba does not notice when a called function of another file changes."""
+    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version} {BIT_GATHER}".encode())
+    package = Path(__file__).parent
+    for path in sorted(package.rglob("*.py")):
+        source = path.read_bytes()
+        if b"afterstate.kernel" in source or path.name == "kernel.py":
+            digest.update(path.relative_to(package).as_posix().encode() + b"\0" + source)
+    return digest.hexdigest()[:16]
+
+
+def _prepare_cache() -> Path | None:
+    """The folder for compiled kernels, made if need be; None if it cannot be written. Folders unused for 30 days go."""
+    try:
+        home = Path(os.environ.get("AFTERSTATE_CACHE") or _cache_home() / "afterstate")
+        folder = home / f"kernels-{_source_hash()}"
+        folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)
+    except (OSError, RuntimeError):  # no such place, or no home
+        return None
+    for other in home.glob("kernels-*"):
+        with suppress(OSError):  # another process may be tidying up, too
+            if time.time() - other.stat().st_mtime > 30 * 86400:
+                shutil.rmtree(other, ignore_errors=True)
+    return folder if os.access(folder, os.W_OK) else None
+
+
+def _cache_home() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
+
+CACHE = None if DISABLED else _prepare_cache()
+
+
+def kernel(function: F) -> F:
+    """Compile a function to machine code on first use: no interpreter lock, kept on disk between runs."""
+    if DISABLED:
+        return _plain(function)
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = "" if CACHE is None else str(CACHE)
+    try:
+        compiled: F = numba.njit(nogil=True, cache=CACHE is not None, error_model="numpy", forceinline=True)(function)
+    finally:
+        numba.config.CACHE_DIR = before
+    return compiled
+
+
+def _plain(function: F) -> F:
+    """A kernel as plain Python: arithmetic wraps and divides without a word, as it does when compiled."""
+
+    @wraps(function)
+    def call(*arguments: Any) -> Any:
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            return function(*arguments)
+
+    return call  # type: ignore[return-value]
+
+
+@contextmanager
+def on_compile(callback: Callable[[], None]) -> Iterator[None]:
+    """Call `callback` each time a kernel is really compiled, not when it comes from the cache folder."""
+
+    class Listener(event.Listener):  # type: ignore[misc]
+        def on_start(self, event: event.Event) -> None:  # noqa: ARG002
+            callback()
+
+        def on_end(self, event: event.Event) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Listener()):
+        yield
+
+
+# --- choice by type --------------------------------------------------------------------------------------------------
+
+_bodies: dict[str, dict[type, Callable[..., Any]]] = {}
+
+
+def specialised(declared: F) -> F:
+    """A function whose body depends on the NamedTuple class of its first argument; `implement` gives the bodies."""
+    bodies: dict[type, Callable[..., Any]] = {}
+    _bodies[f"{declared.__module__}.{declared.__name__}"] = bodies
+
+    def dispatch(*arguments: Any) -> Any:
+        return bodies[type(arguments[0])](*arguments)
+
+    def choose(*arguments: Any) -> Callable[..., Any] | None:
+        first = arguments[0]
+        return bodies.get(first.instance_class) if isinstance(first, types.BaseNamedTuple) else None  # type: ignore[attr-defined]
+
+    dispatch.__name__ = choose.__name__ = declared.__name__
+    dispatch.__doc__ = declared.__doc__
+    dispatch.__module__ = declared.__module__
+    dispatch.__signature__ = choose.__signature__ = inspect.signature(declared)  # type: ignore[attr-defined]
+    overload(dispatch, strict=False, jit_options={"forceinline": True, "nogil": True, "error_model": "numpy"})(choose)
+    return dispatch  # type: ignore[return-value]
+
+
+def implement(function: Callable[..., Any], kind: type) -> Callable[[F], F]:
+    """Give `function` (marked `specialised`) its body for first arguments of class `kind`."""
+
+    def register(body: F) -> F:
+        _bodies[f"{function.__module__}.{function.__name__}"][kind] = body
+        return body
+
+    return register
+
+
+# --- instructions ----------------------------------------------------------------------------------------------------
+
+
+def _x86(name: str) -> Callable[..., Any]:
+    """An intrinsic for an instruction that takes two 64-bit words and gives one."""
+
+    @intrinsic
+    def instruction(typingctx: Any, x: Any, mask: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            word = ir.IntType(64)
+            return builder.call(cgutils.get_or_insert_function(builder.module, ir.FunctionType(word, [word, word]), name), args)
+
+        return types.uint64(types.uint64, types.uint64), codegen
+
+    return instruction  # type: ignore[no-any-return]
+
+
+_native_pext = _x86("llvm.x86.bmi.pext.64")
+_native_pdep = _x86("llvm.x86.bmi.pdep.64")
+
+
+def popcount(x: u64) -> u64:
+    """Number of bits that are set: 0b1011 -> 3."""
+    return u64(int(x).bit_count())
+
+
+@intrinsic
+def _native_popcount(typingctx: Any, x: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), codegen
+
+
+@overload(popcount, strict=False)
+def _popcount(x: Any) -> Any:
+    return lambda x: _native_popcount(x)
+
+
+def pext(x: u64, mask: u64) -> u64:
+    """Gather the bits of x under mask, closed up to the low end: pext(0xABCD, 0xF0F0) -> 0xAC."""
+    result = u64(0)
+    filled = u64(0)
+    while mask != u64(0):  # one turn for each run of bits in the mask
+        low = mask & (~mask + u64(1))
+        run = mask & ~(mask + low)
+        result |= ((x & run) >> popcount(low - u64(1))) << filled
+        filled += popcount(run)
+        mask ^= run
+    return result
+
+
+def pdep(x: u64, mask: u64) -> u64:
+    """Spread the low bits of x over the set bits of mask: pdep(0b10, 0x1010) -> 0x1000."""
+    result = u64(0)
+    while mask != u64(0):
+        low = mask & (~mask + u64(1))
+        if x & u64(1):
+            result |= low
+        x >>= u64(1)
+        mask ^= low
+    return result
+
+
+portable_pext = kernel(pext)
+portable_pdep = kernel(pdep)
+
+
+@overload(pext, strict=False)
+def _pext(x: Any, mask: Any) -> Any:
+    return (lambda x, mask: _native_pext(x, mask)) if BIT_GATHER else (lambda x, mask: portable_pext(x, mask))
+
+
+@overload(pdep, strict=False)
+def _pdep(x: Any, mask: Any) -> Any:
+    return (lambda x, mask: _native_pdep(x, mask)) if BIT_GATHER else (lambda x, mask: portable_pdep(x, mask))
+
+
+def prefetch(array: Any, index: Any) -> None:
+    """Ask the memory for array[index], and do not wait for it."""
+
+
+@intrinsic
+def _native_prefetch(typingctx: Any, array: Any, index: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        address = builder.gep(data, [args[1]])
+        word = ir.IntType(32)
+        pointer = ir.PointerType(ir.IntType(8))
+        function_type = ir.FunctionType(ir.VoidType(), [pointer, word, word, word])
+        function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0")
+        builder.call(function, [builder.bitcast(address, pointer), word(0), word(3), word(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, index), codegen
+
+
+@overload(prefetch, strict=False)
+def _prefetch(array: Any, index: Any) -> Any:
+    def body(array: Any, index: Any) -> None:
+        _native_prefetch(array, index)
+
+    return body

@@ -1,0 +1,1 @@
+"""How worth is learned."""

@@ -1,0 +1,165 @@
+"""A run is a folder: config.toml, metrics.jsonl, checkpoints/ (last and best), report/."""
+
+import json
+import os
+import shutil
+import tomllib
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from afterstate.errors import FileError, InputError, ResourceError
+from afterstate.learning.options import TrainOptions, option_type
+from afterstate.network.modelfile import atomic_write, read_header
+
+ROOT = Path("runs")
+
+
+class RunFolder:
+    """Where a training run keeps what it has learned and measured."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self.config = self.path / "config.toml"
+        self.metrics = self.path / "metrics.jsonl"
+        self.last = self.path / "checkpoints" / "last.safetensors"
+        self.best = self.path / "checkpoints" / "best.safetensors"
+        self.report = self.path / "report"
+
+    @classmethod
+    def create(cls, path: Path | str | None, options: TrainOptions, *, room: int = 0) -> "RunFolder":
+        """Make the folder of a new run on a disk with so much room; without a name, the next free one below runs/."""
+        folder = cls(path) if path is not None else cls(_free_name(options))
+        if folder.path.exists() and (not folder.path.is_dir() or any(folder.path.iterdir())):
+            if folder.config.exists():
+                raise FileError(f"run {folder.path} exists: go on with it by --resume, or choose another name by --run")
+            raise FileError(f"{folder.path} exists and is not a run: choose another name by --run")
+        folder._check_room(room)
+        try:
+            folder.last.parent.mkdir(parents=True, exist_ok=True)
+            folder.report.mkdir(exist_ok=True)
+        except OSError as error:
+            raise FileError(f"cannot make the run folder {folder.path}: {error.strerror}") from error
+        folder.write_config(options)
+        return folder
+
+    @classmethod
+    def open(cls, path: Path | str) -> "RunFolder":
+        """A folder that holds a run."""
+        folder = cls(path)
+        if not folder.config.is_file():
+            raise FileError(f"there is no run in {folder.path} (no config.toml)")
+        return folder
+
+    def write_config(self, options: TrainOptions) -> None:
+        """Keep the options, all of them, as TOML."""
+        lines = []
+        for spec in fields(options):
+            value = getattr(options, spec.name)
+            text = f"# {spec.name} =" if value is None else f"{spec.name} = {json.dumps(value)}"
+            lines.append(f"{text:<40}  # {spec.metadata['help']}\n")
+        with atomic_write(self.config) as file:
+            file.write("".join(lines).encode())
+
+    def read_config(self) -> TrainOptions:
+        """The options that the run was started with; a key that is no option is an error."""
+        try:
+            with open(self.config, "rb") as file:
+                values = tomllib.load(file)
+        except (OSError, tomllib.TOMLDecodeError) as error:
+            raise FileError(f"cannot read {self.config}: {error}") from error
+        known = {spec.name for spec in fields(TrainOptions)}
+        for key, value in values.items():
+            if key not in known:
+                raise FileError(f"{self.config} has an unknown key {key!r}")
+            wanted = option_type(key)
+            if not isinstance(value, (int, float) if wanted is float else wanted) or isinstance(value, bool):
+                raise FileError(f"{self.config}: {key} must be of type {wanted.__name__}, not {value!r}")
+        try:
+            return TrainOptions(**values)
+        except InputError as error:
+            raise FileError(f"{self.config}: {error}") from error
+
+    def _check_room(self, room: int) -> None:
+        """Refuse to start a run whose checkpoints would not fit on the disk."""
+        place = next(path for path in (self.path.absolute(), *self.path.absolute().parents) if path.exists())
+        free = shutil.disk_usage(place).free
+        if room > free:
+            raise ResourceError(
+                f"the checkpoints of this run need {room / 2**20:.0f} MiB in {self.path}, "
+                f"but the disk has only {free / 2**20:.0f} MiB left"
+            )
+
+    def append(self, record: dict[str, Any]) -> None:
+        """Add one line to the metrics."""
+        line = (json.dumps(record) + "\n").encode()
+        try:
+            with open(self.metrics, "ab") as file:
+                file.write(line)
+        except OSError as error:
+            raise ResourceError(f"cannot write {self.metrics}: {error.strerror}") from error
+
+    def read_metrics(self) -> list[dict[str, Any]]:
+        """All lines of the metrics; a last line that was cut off is left out."""
+        records = []
+        try:
+            lines = self.metrics.read_bytes().splitlines() if self.metrics.exists() else []
+        except OSError as error:
+            raise FileError(f"cannot read {self.metrics}: {error.strerror}") from error
+        for number, line in enumerate(lines, start=1):
+            try:
+                record = json.loads(line)
+            except ValueError as error:
+                if number == len(lines):
+                    break
+                raise FileError(f"{self.metrics}, line {number}: not JSON") from error
+            if not isinstance(record, dict) or record.get("kind") not in {"block", "eval"}:
+                raise FileError(f"{self.metrics}, line {number}: not a line of metrics")
+            records.append(record)
+        return records
+
+    def rewind_metrics(self, games: int) -> None:
+        """Drop what was measured after game number `games`: the run goes on from there."""
+        kept = [record for record in self.read_metrics() if record["games"] <= games]
+        with atomic_write(self.metrics) as file:
+            file.write("".join(json.dumps(record) + "\n" for record in kept).encode())
+
+    def best_so_far(self) -> tuple[float, float]:
+        """Win rate and mean of the best block; below every block if there is none yet."""
+        if not self.best.exists():
+            return (-1.0, 0.0)
+        block = json.loads(read_header(self.best)["training"])["block"]
+        return block["win_rate"], block["mean"]
+
+    @property
+    def model(self) -> Path:
+        """The model that this run offers: its best, or its last if no block was finished."""
+        for path in (self.best, self.last):
+            if path.exists():
+                return path
+        raise FileError(f"run {self.path} has no checkpoint yet")
+
+
+def find_model(path: Path | str) -> Path:
+    """A model file as it is, or the best checkpoint of a run folder."""
+    path = Path(path)
+    if path.is_dir():
+        return RunFolder.open(path).model
+    if not path.exists():
+        raise FileError(f"there is no model or run {path}")
+    return path
+
+
+def options_as_dict(options: TrainOptions) -> dict[str, Any]:
+    """Options for a header: those that are set."""
+    return {name: value for name, value in asdict(options).items() if value is not None}
+
+
+def _free_name(options: TrainOptions) -> Path:
+    """The next name below runs/ that is not taken: runs/2048-4x6-td-1."""
+    network = (options.network or "").replace(",", "-")
+    stem = f"{options.game}-{network if len(network) < 30 else 'patterns'}-{options.method}"
+    number = 1
+    while os.path.lexists(ROOT / f"{stem}-{number}"):
+        number += 1
+    return ROOT / f"{stem}-{number}"

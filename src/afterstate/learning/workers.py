@@ -1,0 +1,149 @@
+"""Many games over many threads. Kernels run without the interpreter lock; a thread takes the next few games when it is free."""
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import perf_counter
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from afterstate.errors import InputError
+from afterstate.games.results import Results, Summary, make_results, summarise
+from afterstate.kernel import u64
+from afterstate.learning.episode import Frozen, play_games
+from afterstate.learning.rules import TD
+from afterstate.network.greedy import make_desk
+from afterstate.network.network import Network
+from afterstate.rng import Purpose
+
+TICK = 0.1  # seconds between two looks at the stop flag and the display
+MAX_CHUNK = 50  # games that one call of a kernel plays
+MAX_THREADS = 256
+
+
+def count_threads(threads: int | None) -> int:
+    """How many threads to use: those asked for, or one for each processor that we may use."""
+    if threads is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not 1 <= threads <= MAX_THREADS:
+        raise InputError(f"threads must be 1 to {MAX_THREADS}, not {threads}")
+    return threads
+
+
+@contextmanager
+def stop_on_signal(stop: threading.Event) -> Iterator[None]:
+    """Let Ctrl-C and a polite kill set `stop` instead of breaking in; outside the main thread this does nothing."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        stop.set()
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@dataclass
+class Share:
+    """How far a set of games has come, for displays."""
+
+    games: int = 0
+    moves: int = 0
+
+
+class Workers:
+    """Hands out games first, first + 1, ... to threads. After `stop` no new ones are begun; those begun are finished."""
+
+    def __init__(self, threads: int, stop: threading.Event) -> None:
+        self.threads = threads
+        self.stop = stop
+        self._lock = threading.Lock()
+
+    def run(
+        self,
+        play: Callable[[int, int, int], int],
+        first: int,
+        count: int,
+        *,
+        threads: int | None = None,
+        chunk: int = MAX_CHUNK,
+        on_tick: Callable[[Share], None] | None = None,
+    ) -> int:
+        """Call play(thread, first, count) -> moves until all games are played or a stop is asked for -> games played."""
+        threads = threads or self.threads
+        share = Share()
+        failures: list[BaseException] = []
+        begun = 0
+
+        def work(thread: int) -> None:
+            nonlocal begun
+            try:
+                while True:
+                    with self._lock:
+                        size = min(chunk, max((count - begun) // (4 * threads), 1), count - begun)
+                        if size <= 0 or self.stop.is_set() or failures:
+                            return
+                        start = first + begun
+                        begun += size
+                    moves = play(thread, start, size)
+                    with self._lock:
+                        share.games += size
+                        share.moves += moves
+            except BaseException as failure:
+                failures.append(failure)
+
+        pool = [threading.Thread(target=work, args=(number,), daemon=True) for number in range(threads)]
+        for thread in pool:
+            thread.start()
+        for thread in pool:
+            while thread.is_alive():
+                thread.join(TICK)
+                if on_tick:
+                    on_tick(share)
+        if failures:
+            raise failures[0]
+        if on_tick:
+            on_tick(share)
+        return begun
+
+
+def play_frozen(
+    network: Network,
+    games: int,
+    seed: int,
+    workers: Workers,
+    *,
+    views: Sequence[Any] | None = None,
+    on_tick: Callable[[Share], None] | None = None,
+) -> tuple[Summary | None, Results]:
+    """Play with learning off -> what was reached, game by game; no summary if not one game was finished.
+
+    The games are those of (seed, EVAL): no training game is among them, and the number of threads changes nothing. `views`
+    are other ways to weigh the slides than the network's own, one for each thread.
+    """
+    results = make_results(games)
+    desks = [make_desk(network.lookup) for _ in range(workers.threads)]
+    views = views or [network.view] * workers.threads
+
+    def play(thread: int, first: int, count: int) -> int:
+        play_games(
+            Frozen(), network.game.tables, network.lookup, views[thread], TD(np.float64(0)), desks[thread],
+            u64(seed), u64(Purpose.EVAL), first, count, results, first,
+        )  # fmt: skip
+        return int(results.moves[first : first + count].sum())
+
+    play(0, 0, 0)  # compile before the clock starts
+    began = perf_counter()
+    played = workers.run(play, 0, games, on_tick=on_tick)
+    results = results.part(0, played)
+    return (summarise(network.game, results, perf_counter() - began) if played else None), results

@@ -1,0 +1,162 @@
+"""Model files: safetensors with everything needed to use them in the header.
+
+Each pattern is a tensor of 16**cells float32, named by the pattern. `layout` in the header gives the cells that index it, the
+first in the low nibble. The tables lie one after the other from a page boundary on, so that a load is a memory map. Pages that
+hold only zeros are left out of the file as holes. Files are written beside their place and then moved there in one step.
+"""
+
+import contextlib
+import errno
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+
+from afterstate.errors import AfterstateError, FileError, ModelError, ResourceError
+from afterstate.games.game import Game, make
+from afterstate.network.network import Network, allocate, count_weights
+
+FORMAT = "afterstate-model-1"
+PAGE = 4096
+CHUNK = 1 << 18  # weights in one write
+_TYPES = {"float32": "F32", "int64": "I64", "uint8": "U8"}
+_REQUIRED = ("format", "game", "rules", "size", "patterns", "layout", "symmetry", "values", "training")
+
+
+@contextlib.contextmanager
+def atomic_write(path: Path) -> Iterator[IO[bytes]]:
+    """A file that appears at `path` whole or not at all."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        with open(partial, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except OSError as error:
+        if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+            raise ResourceError(f"no room to write {path}: {error.strerror}; what was there before is untouched") from error
+        raise FileError(f"cannot write {path}: {error.strerror}") from error
+    finally:
+        with contextlib.suppress(OSError):
+            partial.unlink()
+
+
+def save_model(network: Network, path: Path | str, *, more: Mapping[str, NDArray[Any]] | None = None) -> None:
+    """Write a network, and `more` tensors that only a training run understands."""
+    path = Path(path)
+    tensors = {pattern: network.table(number).reshape(-1) for number, pattern in enumerate(network.patterns)} | dict(more or {})
+    header: dict[str, Any] = {
+        "__metadata__": {
+            "format": FORMAT,
+            "game": network.game.name,
+            "rules": network.game.rules,
+            "size": str(network.game.shape),
+            "patterns": " ".join(network.patterns),
+            "layout": " ".join("".join(f"{cell:x}" for cell in cells) for cells in network.layout),
+            "symmetry": str(network.symmetry),
+            "values": network.values,
+            "training": json.dumps(network.training),
+        }
+    }
+    end = 0
+    for name, tensor in tensors.items():
+        header[name] = {
+            "dtype": _TYPES[str(tensor.dtype)],
+            "shape": list(tensor.shape),
+            "data_offsets": [end, end + tensor.nbytes],
+        }
+        end += tensor.nbytes
+    text = json.dumps(header).encode()
+    text += b" " * (-(8 + len(text)) % PAGE)
+    with atomic_write(path) as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for tensor in tensors.values():
+            for start in range(0, tensor.size, CHUNK):
+                part = tensor[start : start + CHUNK]
+                if part.any():
+                    file.write(np.ascontiguousarray(part).view(np.uint8).data)
+                else:
+                    file.seek(part.nbytes, os.SEEK_CUR)
+        file.truncate(8 + len(text) + end)
+
+
+def read_header(path: Path | str) -> dict[str, Any]:
+    """A model file's header, checked: metadata at the top level, `tensors` and `start` (of the data) beside it."""
+    path = Path(path)
+    try:
+        with safe_open(str(path), framework="numpy") as file:  # checks lengths, offsets and types
+            metadata = dict(file.metadata() or {})
+        with open(path, "rb") as raw:
+            length = int.from_bytes(raw.read(8), "little")
+            tensors = json.loads(raw.read(length))
+    except FileNotFoundError as error:
+        raise FileError(f"there is no file {path}") from error
+    except SafetensorError as error:
+        raise ModelError(f"{path} is not a model file, or not a whole one: {error}") from error
+    except (OSError, ValueError) as error:
+        raise FileError(f"cannot read {path}: {error}") from error
+    tensors.pop("__metadata__", None)
+    missing = [key for key in _REQUIRED if key not in metadata]
+    if metadata.get("format") != FORMAT or missing:
+        reason = (
+            f"its header lacks {', '.join(missing)}" if missing else f"its format is {metadata['format']!r}, not {FORMAT!r}"
+        )
+        raise ModelError(f"{path} is not a model of this program: {reason}")
+    return metadata | {"tensors": tensors, "start": 8 + length}
+
+
+def load_model(path: Path | str, *, game: Game | None = None, mapped: bool = True) -> Network:
+    """Read a network. Mapped: pages come from the file when first used, and changes never go back to it."""
+    path = Path(path)
+    header = read_header(path)
+    try:
+        own = make(header["game"], rules=header["rules"], size=header["size"])
+        patterns = header["patterns"].split()
+        symmetry = int(header["symmetry"])
+        training = json.loads(header["training"])
+        empty = Network(
+            own, patterns, symmetry=symmetry, values=header["values"], weights=_placeholder(patterns), training=training
+        )
+    except (AfterstateError, ValueError) as error:
+        raise ModelError(f"{path} cannot be used: {error}") from error
+    if game is not None and game is not own:
+        raise ModelError(f"{path} is a model for {own!r}, not for {game!r}")
+    layout = " ".join("".join(f"{cell:x}" for cell in cells) for cells in empty.layout)
+    if header["layout"] != layout:
+        raise ModelError(f"{path} lays its tables out as {header['layout']!r}; this program reads {layout!r}")
+    offset = header["start"]
+    for pattern in patterns:
+        tensor = header["tensors"].get(pattern)
+        expected = {"dtype": "F32", "shape": [16 ** len(pattern)]}
+        if tensor is None or any(tensor[key] != value for key, value in expected.items()):
+            raise ModelError(f"{path} has no table of {16 ** len(pattern)} weights for pattern {pattern!r}")
+        if header["start"] + tensor["data_offsets"][0] != offset:
+            raise ModelError(f"{path} does not hold its tables one after the other")
+        offset += 4 * 16 ** len(pattern)
+    size = count_weights(patterns)
+    stored: NDArray[np.float32] = np.memmap(path, np.float32, mode="c", offset=header["start"], shape=(size,))
+    weights: NDArray[np.float32] = np.asarray(stored)
+    if not mapped:
+        weights = allocate(size)
+        weights[:] = stored
+    return Network(own, patterns, symmetry=symmetry, values=header["values"], weights=weights, training=training)
+
+
+def load_tensors(path: Path | str, names: list[str]) -> dict[str, NDArray[Any]]:
+    """The tensors that a training run saved beside its tables."""
+    with safe_open(str(path), framework="numpy") as file:
+        missing = [name for name in names if name not in file.keys()]  # noqa: SIM118
+        if missing:
+            raise ModelError(f"{path} lacks {', '.join(missing)}: it is a model, not a checkpoint")
+        return {name: file.get_tensor(name) for name in names}
+
+
+def _placeholder(patterns: list[str]) -> NDArray[np.float32]:
+    """An array of the right size that takes no memory, to check a header before anything is read."""
+    return np.broadcast_to(np.float32(0), (count_weights(patterns),))

@@ -1,0 +1,178 @@
+"""An n-tuple network: its tables of weights, what it thinks a position is worth, and why."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afterstate.errors import InputError, ResourceError
+from afterstate.games.game import Afterstate, Game, State
+from afterstate.kernel import kernel, u64
+from afterstate.network.greedy import VIEWS, ValueOf
+from afterstate.network.lookup import Lookup, index_board
+from afterstate.network.patterns import check_patterns, check_symmetry, isomorphic_cells, orient, parse_patterns
+
+HUGE_PAGE = 1 << 21
+
+
+@dataclass(frozen=True)
+class PatternShare:
+    """One pattern's part of a value: the sum of the weights of its isomorphs."""
+
+    pattern: str
+    value: float
+    weights: tuple[float, ...]  # one for each isomorph
+    cells: tuple[tuple[int, ...], ...]  # the cells that each isomorph looks at
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A value term by term. The patterns add up to it, and so do the cells."""
+
+    value: float
+    patterns: tuple[PatternShare, ...]
+    cells: NDArray[np.float64]  # (rows, columns) each weight is shared out evenly among the cells it looks at
+
+
+@kernel
+def _index(net: Any, board: u64, indices: Any) -> None:
+    index_board(net, board, indices, u64(0))
+
+
+def free_memory() -> int:
+    """Bytes that a new network may take: what the system, or the container around us, has left."""
+    try:
+        fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+        free = int(fields["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
+        return free if limit == "max" else min(free, max(int(limit) - used, 0))
+    except (OSError, ValueError):
+        return free
+
+
+def count_weights(patterns: Sequence[str]) -> int:
+    """Number of weights of a set of patterns: each has 16 values a cell."""
+    return sum(16 ** len(pattern) for pattern in patterns)
+
+
+def allocate(size: int) -> NDArray[np.float32]:
+    """Zeros that begin at a huge page (so at a cache line too). Memory is checked before it is taken."""
+    need, free = 4 * size, free_memory()
+    if need > free:
+        raise ResourceError(
+            f"this network needs {need / 2**30:.1f} GiB for its weights, but only {free / 2**30:.1f} GiB of memory are free; "
+            f"choose fewer or smaller patterns"
+        )
+    memory = np.zeros(need + HUGE_PAGE, np.uint8)
+    start = -memory.ctypes.data % HUGE_PAGE
+    return memory[start : start + need].view(np.float32)
+
+
+class Network:
+    """Tables for a set of patterns; V(position) is the plain sum of the weights that the position looks up."""
+
+    def __init__(
+        self,
+        game: Game,
+        patterns: str | Sequence[str] = "4x6",
+        *,
+        symmetry: int = 8,
+        values: ValueOf = "afterstate",
+        weights: NDArray[np.float32] | None = None,
+        training: dict[str, Any] | None = None,
+    ) -> None:
+        self.game = game
+        self.patterns = parse_patterns(patterns, game.shape) if isinstance(patterns, str) else tuple(patterns)
+        check_patterns(self.patterns, game.shape)
+        check_symmetry(symmetry, game.shape)
+        if values not in VIEWS:
+            raise InputError(f"a network values 'afterstate' or 'state', not {values!r}")
+        self.symmetry = symmetry
+        self.values: ValueOf = values
+        self.training = training or {}
+        size = count_weights(self.patterns)
+        if weights is not None and (weights.shape != (size,) or weights.dtype != np.float32):
+            raise InputError(f"these patterns need {size} weights of 32 bits, not {weights.shape} of {weights.dtype}")
+        self.weights = allocate(size) if weights is None else weights
+        self.lookup = self._lookup()
+
+    def _lookup(self) -> Lookup:
+        shape = self.game.shape
+        sizes = [16 ** len(pattern) for pattern in self.patterns]
+        masks = [sum(15 << shape.shift(cell) for cell in cells) for cells in self.layout]
+        return Lookup(
+            weights=self.weights,
+            masks=np.array(masks, np.uint64),
+            offsets=np.array([sum(sizes[:number]) for number in range(len(sizes))], np.uint64),
+            symmetry=u64(self.symmetry),
+            lookups=u64(self.symmetry * len(self.patterns)),
+            square=u64(shape.square),
+            right=u64(4 * (4 - shape.columns)),
+            down=u64(16 * (4 - shape.rows)),
+        )
+
+    @property
+    def layout(self) -> tuple[tuple[int, ...], ...]:
+        """For each pattern the cells its table is indexed by, the first in the low nibble."""
+        return tuple(orient(pattern, self.game.shape, self.symmetry) for pattern in self.patterns)
+
+    @property
+    def lookups(self) -> int:
+        """m: how many weights one value is the sum of."""
+        return int(self.lookup.lookups)
+
+    @property
+    def view(self) -> Any:
+        """What the network values, as the type that kernels are specialised by."""
+        return VIEWS[self.values]
+
+    def __repr__(self) -> str:
+        return f"Network({self.game!r}, {','.join(self.patterns)!r}, symmetry={self.symmetry}, values={self.values!r})"
+
+    def table(self, number: int) -> NDArray[np.float32]:
+        """The weights of one pattern, (16,) * cells with the cells of `layout` from the last axis to the first."""
+        start = int(self.lookup.offsets[number])
+        cells = len(self.patterns[number])
+        return self.weights[start : start + 16**cells].reshape((16,) * cells)
+
+    def indices(self, position: State | Afterstate) -> NDArray[np.uint64]:
+        """(patterns, symmetry) where in `weights` a position looks."""
+        indices = np.zeros(self.lookups, np.uint64)
+        _index(self.lookup, u64(position.board), indices)
+        return indices.reshape(len(self.patterns), self.symmetry)
+
+    def value(self, position: State | Afterstate) -> float:
+        """V(position). Give an afterstate or a state, as `values` says."""
+        return float(self.weights[self.indices(position)].sum(dtype=np.float64))
+
+    def explain(self, position: State | Afterstate) -> Explanation:
+        """Where a value comes from: each pattern's and each cell's share."""
+        shape = self.game.shape
+        weights = self.weights[self.indices(position)].astype(np.float64)
+        cells = np.zeros(shape.cells)
+        shares = []
+        for number, layout in enumerate(self.layout):
+            # seen from the board, isomorph k of a table looks where turn k sends its cells *from*
+            places = [_source(layout, turn, self.game.shape, self.symmetry) for turn in range(self.symmetry)]
+            for weight, looked_at in zip(weights[number], places, strict=True):
+                cells[list(looked_at)] += weight / len(layout)
+            shares.append(
+                PatternShare(
+                    self.patterns[number], float(weights[number].sum()), tuple(map(float, weights[number])), tuple(places)
+                )
+            )
+        return Explanation(float(weights.sum()), tuple(shares), cells.reshape(shape.rows, shape.columns))
+
+
+def _source(layout: Sequence[int], turn: int, shape: Any, symmetry: int) -> tuple[int, ...]:
+    """The cells of the board as it is that lie at `layout` once the board has been turned."""
+    moved = isomorphic_cells(range(shape.cells), shape, symmetry)[turn]
+    return tuple(moved.index(cell) for cell in layout)

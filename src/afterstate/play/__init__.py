@@ -1,0 +1,1 @@
+"""Games on record: players, many games, files of games."""

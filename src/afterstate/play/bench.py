@@ -1,0 +1,165 @@
+"""How fast is this machine, and did a change to a kernel change what it computes?
+
+Training speed is measured on the work that programs of this field are compared by: a fresh 4x6 network, TD(0) with alpha 0.1,
+the first 10,000 games. The *gather limit* is how many random boards' worth of weights a second the same tables can give.
+"""
+
+import hashlib
+import threading
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from afterstate.games.game import make, slides
+from afterstate.games.results import Results, make_results
+from afterstate.kernel import kernel, prefetch, u64
+from afterstate.learning.episode import Backward, Frozen, Online, Recorded, play_games
+from afterstate.learning.rules import TD
+from afterstate.learning.workers import Workers
+from afterstate.network.greedy import ValueOf, make_desk
+from afterstate.network.network import Network
+from afterstate.rng import Purpose, draw, stream
+
+SEED = u64(1)
+GAMES = 10_000
+EVAL_GAMES = 2_000
+GATHERS = 2_000_000
+SIGNATURE_GAMES = 200
+_AHEAD = u64(8)  # boards whose memory is under way while one is added up
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Moves of training or play."""
+
+    threads: int
+    moves: int
+    seconds: float
+    mean: float  # score of the games
+
+    @property
+    def moves_per_s(self) -> float:
+        return self.moves / self.seconds
+
+
+def _play(network: Network, order: Any, purpose: Purpose, games: int, threads: int) -> Speed:
+    results = make_results(games)
+    desks = [make_desk(network.lookup) for _ in range(threads)]
+
+    def play(thread: int, first: int, count: int) -> int:
+        play_games(
+            order, network.game.tables, network.lookup, network.view, TD(np.float64(0.1)), desks[thread],
+            SEED, u64(purpose), first, count, results, first,
+        )  # fmt: skip
+        return 0
+
+    play(0, 0, 0)
+    began = perf_counter()
+    Workers(threads, threading.Event()).run(play, 0, games)
+    seconds = perf_counter() - began
+    return Speed(threads, int(results.moves.sum()), seconds, float(results.scores.mean()))
+
+
+def bench_train(threads: int, *, games: int = GAMES, network: str = "4x6") -> tuple[Speed, Network]:
+    """Train a fresh network -> how fast that was, and the network."""
+    fresh = Network(make("2048"), network)
+    fresh.weights.fill(0.0)
+    return _play(fresh, Online(), Purpose.TRAIN, games, threads), fresh
+
+
+def bench_eval(network: Network, threads: int, *, games: int = EVAL_GAMES) -> Speed:
+    """Play with learning off."""
+    return _play(network, Frozen(), Purpose.EVAL, games, threads)
+
+
+# --- the gather limit --------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _gather(weights: Any, lookups: u64, count: u64, rng: u64, indices: Any) -> np.float32:
+    """Add up `lookups` weights at random places, `count` times, with the memory of the next boards always under way."""
+    size = u64(weights.size)
+    total = np.float32(0)
+    for number in range(count + _AHEAD):
+        slot = (number % _AHEAD) * lookups
+        if number >= _AHEAD:
+            a = b = np.float32(0)
+            for place in range(slot, slot + lookups, u64(2)):
+                a += weights[indices[place]]
+                b += weights[indices[place + u64(1)]]
+            total += a + b
+        for place in range(slot, slot + lookups):
+            rng, bits = draw(rng)
+            index = ((bits >> u64(32)) * size) >> u64(32)
+            prefetch(weights, index)
+            indices[place] = index
+    return total
+
+
+def bench_gather(network: Network, threads: int, *, count: int = GATHERS) -> float:
+    """Random look-ups of m weights each that these tables allow -> look-ups a second."""
+    desks = [np.zeros(int(_AHEAD) * network.lookups, np.uint64) for _ in range(threads)]
+    part = count // (8 * threads)
+
+    def play(thread: int, first: int, pieces: int) -> int:
+        rng = u64(stream(SEED, u64(Purpose.BENCH), u64(first)))
+        _gather(network.weights, u64(network.lookups), u64(part * pieces), rng, desks[thread])
+        return 0
+
+    play(0, 0, 0)
+    began = perf_counter()
+    Workers(threads, threading.Event()).run(play, 0, 8 * threads, chunk=1)
+    return 8 * threads * part / (perf_counter() - began)
+
+
+@kernel
+def _count_legal(game: Any, boards: Any, count: int, desk: Any) -> int:
+    total = 0
+    for number in range(count):
+        legal = slides(game, boards[number], u64(0), desk.after, desk.extras, desk.rewards)
+        for slide in range(4):
+            total += (legal >> slide) & 1
+    return total
+
+
+def legal_per_move(network: Network, *, games: int = 20) -> float:
+    """How many afterstates a move looks at: the mean number of legal slides."""
+    length = network.game.longest + 1
+    record = Recorded(
+        np.zeros(length, np.uint64), np.zeros(length, np.uint64), np.zeros(length, np.uint8), np.zeros(length, np.int64)
+    )
+    desk, results = make_desk(network.lookup), make_results(1)
+    legal = moves = 0
+    for number in range(games):
+        play_games(
+            record, network.game.tables, network.lookup, network.view, TD(np.float64(0)), desk,
+            SEED, u64(Purpose.EVAL), number, 1, results, 0,
+        )  # fmt: skip
+        moves += int(results.moves[0])
+        legal += _count_legal(network.game.tables, record.boards, int(results.moves[0]), desk)
+    return legal / moves
+
+
+# --- the signature -----------------------------------------------------------------------------------------------------
+
+
+def signature(*, games: int = SIGNATURE_GAMES) -> str:
+    """A hash of scores and weights after a little training by every rule: it changes if and only if a kernel's results do."""
+    digest = hashlib.sha256()
+    kinds: tuple[ValueOf, ...] = ("afterstate", "state")
+    for values in kinds:
+        for backward in (False, True):
+            network = Network(make("2048"), "5x4", values=values)
+            length = network.game.longest + 1
+            order = Backward(np.zeros(length, np.uint64), np.zeros(length, np.float64)) if backward else Online()
+            count = games if values == "afterstate" else max(games // 20, 1)
+            results: Results = make_results(count)
+            play_games(
+                order, network.game.tables, network.lookup, network.view, TD(np.float64(0.1)), make_desk(network.lookup),
+                SEED, u64(Purpose.BENCH), 0, count, results, 0,
+            )  # fmt: skip
+            for array in (*results, network.weights):
+                digest.update(array.tobytes())
+    return digest.hexdigest()[:12]

@@ -1,0 +1,23 @@
+"""Statistics in the words of the course's framework.
+
+    1000	avg = 7483, max = 26464, ops = 3349200 (1674600|1674600)
+        64	100%	(0.6%)
+        128	99.4%	(7.5%)
+
+The first number counts the games so far. `ops` are actions a second: slides and new tiles together, then each alone. The
+framework times its two players apart; here both share one clock, so each is what it did in the time of both.
+"""
+
+from afterstate.games.results import Summary
+
+
+def format_block(games: int, summary: Summary) -> str:
+    """A block of statistics; ends with an empty line."""
+    slides = round(summary.moves_per_s)
+    lines = [f"{games}\tavg = {summary.mean:.0f}, max = {summary.maximum}, ops = {2 * slides} ({slides}|{slides})"]
+    lines += [f"\t{rate.tile}\t{_percent(rate.reached)}\t({_percent(rate.ended)})" for rate in summary.tiles if rate.ended > 0]
+    return "\n".join(lines) + "\n"
+
+
+def _percent(rate: float) -> str:
+    return f"{100 * rate:.4g}%"

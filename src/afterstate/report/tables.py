@@ -1,0 +1,97 @@
+"""Tables and drawings for the terminal."""
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from afterstate.bitboard import Shape
+from afterstate.games.game import Game, Slide, State
+from afterstate.games.results import Summary
+from afterstate.network.patterns import draw_pattern
+from afterstate.units import format_rate, format_time
+
+# tiles from light to strong, by index; past the end the last one is used
+_COLOURS = ["grey50", "grey70", "wheat1", "light_goldenrod2", "orange1", "dark_orange", "orange_red1", "red1"]
+_COLOURS += ["yellow1", "gold1", "gold3", "green_yellow", "spring_green2", "cyan1", "deep_sky_blue1", "medium_purple1"]
+
+
+def summary_table(summary: Summary) -> RenderableType:
+    """A player's figures: score with interval, and how often each tile was reached."""
+    figures = Table.grid(padding=(0, 2))
+    figures.add_column(style="bold")
+    figures.add_column()
+    low, high = summary.win_interval
+    figures.add_row("mean score", f"{summary.mean:,.0f} ± {summary.interval:,.0f}   (95 %, {summary.games:,} games)")
+    figures.add_row("median, max", f"{summary.median:,.0f}, {summary.maximum:,}")
+    figures.add_row(f"{summary.win_tile} reached", f"{summary.win_rate:.1%}   ({low:.1%} to {high:.1%})")
+    figures.add_row(
+        "speed", f"{format_rate(summary.moves_per_s)} moves/s, {summary.moves:,} moves in {format_time(summary.seconds)}"
+    )
+    tiles = Table(box=None, padding=(0, 2))
+    for name in ("tile", "reached", "ended"):
+        tiles.add_column(name, justify="right")
+    tiles.add_column()
+    for rate in summary.tiles:
+        tiles.add_row(
+            str(rate.tile), f"{rate.reached:.1%}", f"{rate.ended:.1%}", Text("━" * round(30 * rate.reached), style="green")
+        )
+    return Group(figures, Text(), tiles)
+
+
+def board_drawing(game: Game, state: State) -> RenderableType:
+    """A board as people draw it."""
+    cells = game.cells(state)
+    width = max(len(str(game.face(cell))) for cell in cells)
+    table = Table.grid(padding=(0, 1))
+    for start in range(0, len(cells), game.shape.columns):
+        row = cells[start : start + game.shape.columns]
+        table.add_row(*(_tile(game.face(cell), cell, width) for cell in row))
+    return Panel(table, expand=False, padding=(0, 1))
+
+
+def _tile(face: int, index: int, width: int) -> Text:
+    if not face:
+        return Text("·".rjust(width), style="grey35")
+    return Text(str(face).rjust(width), style=_COLOURS[min(index, len(_COLOURS) - 1)])
+
+
+def values_table(values: dict[Slide, float | None], best: Slide | None) -> RenderableType:
+    """The four values, the best one marked."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_column()
+    top = max((value for value in values.values() if value is not None), default=0.0)
+    for slide, value in values.items():
+        if value is None:
+            table.add_row(Text(slide.name.lower(), style="grey50"), Text("illegal", style="grey50"), "")
+        elif slide is best:
+            table.add_row(Text(slide.name.lower(), style="bold green"), Text(f"{value:,.1f}", style="bold green"), "◀ best")
+        else:
+            behind = f"{value - top:,.1f}" if top - value >= 0.05 else "equal"
+            table.add_row(slide.name.lower(), f"{value:,.1f}", Text(behind, style="grey50"))
+    return table
+
+
+def pattern_drawings(patterns: Sequence[str], shape: Shape) -> RenderableType:
+    """All patterns side by side, each under its name."""
+    table = Table.grid(padding=(0, 4))
+    per_row = 6
+    for start in range(0, len(patterns), per_row):
+        group = patterns[start : start + per_row]
+        table.add_row(*(Text(pattern, style="bold") for pattern in group))
+        table.add_row(*(Text("\n".join(draw_pattern(pattern, shape)) + "\n") for pattern in group))
+    return table
+
+
+def facts(rows: Sequence[tuple[str, str]]) -> RenderableType:
+    """Names and what they are, one a line."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(name, value)
+    return table

@@ -1,0 +1,133 @@
+"""TD(0) again, slow and obvious: one dictionary a pattern, one float a weight, one line a formula. No code of the package.
+
+A board is a list of face values row by row, as in `reference`. A pattern is a list of cells.
+"""
+
+from dataclasses import dataclass, field
+
+import reference
+
+MASK = 2**64 - 1
+
+
+class NearTieError(Exception):
+    """Two slides are so close that rounding may decide between them: such a game compares nothing."""
+
+
+class Generator:
+    """The package's random stream for one game, from its definition."""
+
+    def __init__(self, seed: int, purpose: int, number: int) -> None:
+        golden = 0x9E3779B97F4A7C15
+        self.state = self.mix(self.mix((self.mix((seed + golden) & MASK) + purpose) & MASK) ^ ((number * golden) & MASK))
+
+    @staticmethod
+    def mix(x: int) -> int:
+        x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+        x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK
+        return x ^ (x >> 31)
+
+    def place(self, cells: list[int]) -> list[int]:
+        """Put a 2 or a 4 on an empty cell: the high half of the bits chooses the cell, the low half the tile."""
+        self.state = (self.state + 0x9E3779B97F4A7C15) & MASK
+        bits = self.mix(self.state)
+        empty = [cell for cell, tile in enumerate(cells) if tile == 0]
+        cell = empty[(bits >> 32) * len(empty) >> 32]
+        result = list(cells)
+        result[cell] = 4 if bits & 0xFFFFFFFF < round(0.1 * 2**32) else 2
+        return result
+
+
+def symmetries(rows: int, columns: int, count: int) -> list[list[int]]:
+    """Ways to look at a board: cell i of the turned board is cell turn[i] of the board. 4 are the rotations of a square."""
+    across = [[row * columns + column for column in range(columns)] for row in range(rows)]
+
+    def rotate(grid: list[list[int]]) -> list[list[int]]:
+        return [list(row) for row in zip(*grid[::-1], strict=True)]
+
+    if rows != columns:
+        turned = rotate(rotate(across))
+        grids = [across, turned, [row[::-1] for row in across], across[::-1]]
+    else:
+        grids = [across, rotate(across), rotate(rotate(across)), rotate(rotate(rotate(across)))]
+        grids += [[row[::-1] for row in grid] for grid in grids]
+    return [[cell for row in grid for cell in row] for grid in grids[:count]]
+
+
+@dataclass
+class Network:
+    """V(board) = sum of the weights of every pattern seen in every turned board."""
+
+    rows: int
+    columns: int
+    patterns: list[list[int]]
+    symmetry: int
+    tables: list[dict[tuple[int, ...], float]] = field(default_factory=list)
+
+    def keys(self, cells: list[int]) -> list[tuple[int, tuple[int, ...]]]:
+        turns = symmetries(self.rows, self.columns, self.symmetry)
+        return [
+            (number, tuple(min(cells[turn[cell]].bit_length() - 1, 15) if cells[turn[cell]] else 0 for cell in pattern))
+            for number, pattern in enumerate(self.patterns)
+            for turn in turns
+        ]
+
+    def value(self, cells: list[int]) -> float:
+        return sum(self.tables[number].get(key, 0.0) for number, key in self.keys(cells))
+
+    def move(self, cells: list[int], error: float, alpha: float) -> None:
+        """Every look-up moves its weight by alpha / m * error; one that is looked up twice moves twice."""
+        keys = self.keys(cells)
+        for number, key in keys:
+            self.tables[number][key] = self.tables[number].get(key, 0.0) + alpha / len(keys) * error
+
+
+def choose(network: Network, cells: list[int], of_states: bool) -> tuple[list[int], int] | None:
+    """The best slide -> afterstate, reward; None when the game is over."""
+    options = []
+    for after, reward in reference.afterstates(cells, network.rows, network.columns).values():
+        if of_states:
+            value = sum(float(chance) * network.value(state) for state, chance in reference.outcomes(after))
+        else:
+            value = network.value(after)
+        options.append((reward + value, after, reward))
+    if not options:
+        return None
+    top = max(value for value, _, _ in options)
+    if any(1e-6 < top - value < 1e-2 for value, _, _ in options):
+        raise NearTieError
+    # the first of equals: isomorphic afterstates are worth the same
+    return next((after, reward) for value, after, reward in options if top - value <= 1e-6)
+
+
+def train_game(
+    network: Network, generator: Generator, *, of_states: bool, backward: bool, alpha: float
+) -> tuple[int, int, list[int]]:
+    """Play one game and learn from it -> score, slides, last board."""
+    cells = generator.place(generator.place([0] * (network.rows * network.columns)))
+    chain: list[tuple[list[int], int]] = []  # valued positions, each with the reward on the way to it
+    score = slides = reward = 0
+
+    def arrive(position: list[int], gained: int) -> None:
+        if chain and not backward:
+            last = chain[-1][0]
+            network.move(last, gained + network.value(position) - network.value(last), alpha)
+        chain.append((position, gained))
+
+    while True:
+        if of_states:
+            arrive(cells, reward)
+        best = choose(network, cells, of_states)
+        if best is None:
+            break
+        after, reward = best
+        score += reward
+        slides += 1
+        if not of_states:
+            arrive(after, reward)
+        cells = generator.place(after)
+    target = 0.0
+    for position, gained in reversed(chain if backward else chain[-1:]):
+        network.move(position, target - network.value(position), alpha)
+        target = gained + network.value(position)
+    return score, slides, cells

@@ -1,0 +1,244 @@
+"""Networks: patterns, isomorphisms, values and where they come from, memory."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reference_learning as slow
+from afterstate.bitboard import Shape, flip, mirror, pack, transpose
+from afterstate.errors import InputError, ResourceError
+from afterstate.games.game import Game, State, make
+from afterstate.kernel import u64
+from afterstate.network import network as network_module
+from afterstate.network.network import Network, allocate, count_weights, free_memory
+from afterstate.network.patterns import (
+    PRESETS,
+    default_network,
+    default_symmetry,
+    draw_pattern,
+    isomorphic_cells,
+    orient,
+    parse_pattern,
+    parse_patterns,
+)
+
+BOARDS = st.lists(st.integers(0, 15), min_size=16, max_size=16)
+FULL = Shape()
+
+
+def as_state(cells: list[int], shape: Shape = FULL) -> State:
+    return State(pack(cells, shape))
+
+
+@pytest.fixture(scope="module")
+def random_network(game: Game) -> Network:
+    network = Network(game, "0123,0145,9a,7")
+    network.weights[:] = np.random.default_rng(3).normal(size=network.weights.size)
+    return network
+
+
+# --- patterns ------------------------------------------------------------------------------------------------------------
+
+
+def test_presets_are_the_published_ones() -> None:
+    """Names, number of tuples and cells; all of them can be read."""
+    for name, preset in PRESETS.items():
+        if name[0].isdecimal():
+            count, cells = name.split("-")[0].split("x")
+            assert len(preset.names) == int(count)
+            assert {len(pattern) for pattern in preset.names} == {int(cells)}
+        assert parse_patterns(name, FULL) == preset.names
+    assert PRESETS["4x6"].names == ("012345", "456789", "012456", "45689a")
+    assert PRESETS["8x6"].names == ("012456", "456789", "012345", "234569", "01259a", "345678", "134567", "01489a")
+    assert PRESETS["8x4"].symmetry == 1
+
+
+def test_the_eight_isomorphs_of_a_tuple() -> None:
+    """Those of 012345, as published, in any order."""
+    published = {"012345", "37bf26", "fedcba", "c840d9", "cdef89", "fb73ea", "321076", "048c15"}
+    found = {"".join(f"{cell:x}" for cell in cells) for cells in isomorphic_cells(range(6), FULL, 8)}
+    assert found == published
+
+
+def test_rotations_come_first() -> None:
+    """With four isomorphisms a corner visits the four corners in turns, and a pattern is never mirrored."""
+    assert {"".join(f"{cell:x}" for cell in cells) for cells in isomorphic_cells((0, 1, 4), FULL, 4)} == {
+        "014",
+        "372",
+        "feb",
+        "c8d",
+    }
+
+
+@pytest.mark.parametrize(("shape", "count"), [(Shape(2, 3), 4), (Shape(3, 3), 8), (Shape(4, 2), 4), (FULL, 8)])
+def test_isomorphs_agree_with_the_reference(shape: Shape, count: int) -> None:
+    """The set of turns is that of the reference, which rotates grids."""
+    turns = {tuple(turn) for turn in slow.symmetries(shape.rows, shape.columns, count)}
+    moved = isomorphic_cells(range(shape.cells), shape, count)
+    assert {tuple(places.index(cell) for cell in range(shape.cells)) for places in moved} == turns
+    assert len(turns) == count
+
+
+def test_a_table_is_laid_out_for_the_last_isomorph() -> None:
+    assert orient("012345", FULL, 8) == (10, 11, 12, 13, 14, 15)
+    assert orient("012345", FULL, 1) == (0, 1, 2, 3, 4, 5)
+    assert orient("fa0", FULL, 1) == (0, 10, 15)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("", "at least one pattern"),
+        ("0012", "more than once"),
+        ("012345678", "1 to 8"),
+        ("01g", "hex digits"),
+        ("0123,0123", "same cells"),
+        ("0123,3210", "same cells"),
+        ("9x9", "no network is called"),
+        ("x" * 10_000, "no network is called"),
+        ("0" * 10_000, "1 to 8"),
+    ],
+)
+def test_wrong_patterns_are_refused(text: str, word: str) -> None:
+    with pytest.raises(InputError, match=word) as failure:
+        parse_patterns(text, FULL)
+    assert len(str(failure.value)) < 500
+
+
+def test_a_cell_that_a_small_board_lacks() -> None:
+    with pytest.raises(InputError, match="cells 0 to 3 of a 2x2 board"):
+        parse_pattern("4", Shape(2, 2))
+    with pytest.raises(InputError, match="is for the 4x4 board"):
+        parse_patterns("4x6", Shape(3, 3))
+
+
+def test_defaults_can_be_used() -> None:
+    """Every board size has a default network that it accepts."""
+    for rows in (2, 3, 4):
+        for columns in (2, 3, 4):
+            shape = Shape(rows, columns)
+            name = default_network(shape)
+            assert parse_patterns(name, shape)
+            assert default_symmetry(name, shape) == shape.symmetries
+    assert default_symmetry("8x4", FULL) == 1
+
+
+def test_drawing() -> None:
+    assert draw_pattern("0145", FULL) == ["■ ■ · ·", "■ ■ · ·", "· · · ·", "· · · ·"]
+    assert draw_pattern("5", Shape(2, 3)) == ["· · ·", "· · ■"]
+
+
+# --- values --------------------------------------------------------------------------------------------------------------
+
+
+@given(cells=BOARDS, symmetry=st.sampled_from([8, 4, 1]))
+@settings(max_examples=200)
+def test_a_value_is_the_sum_of_the_reference(game: Game, cells: list[int], symmetry: int) -> None:
+    """Small tables, random weights: the kernel's indices add up to what dictionaries give."""
+    network = Network(game, "012,56,f", symmetry=symmetry)
+    network.weights[:] = np.random.default_rng(8).normal(size=network.weights.size)
+    copy = slow.Network(4, 4, [list(layout) for layout in network.layout], symmetry, [{} for _ in network.patterns])
+    for number in range(len(network.patterns)):
+        table = network.table(number)
+        copy.tables[number] = {tuple(reversed(index)): float(weight) for index, weight in np.ndenumerate(table)}
+    faces = [2**cell if cell else 0 for cell in cells]
+    assert network.value(as_state(cells)) == pytest.approx(copy.value(faces), abs=1e-6)
+
+
+@given(BOARDS)
+@settings(max_examples=300)
+def test_the_eight_isomorphs_have_one_value(random_network: Network, cells: list[int]) -> None:
+    """Exactly one: the sum does not hang on the order of its terms."""
+    board = u64(pack(cells, FULL))
+    boards = {int(board), int(mirror(board)), int(flip(board)), int(transpose(board)), int(mirror(u64(transpose(board))))}
+    assert len({random_network.value(State(each)) for each in boards}) == 1
+
+
+def test_four_isomorphisms_are_the_rotations(game: Game) -> None:
+    """A rotated board has the same value, a mirrored one has not."""
+    network = Network(game, "0145,26", symmetry=4)
+    network.weights[:] = np.random.default_rng(1).normal(size=network.weights.size)
+    board = u64(game.parse("2 4 8 16 / 0 2 32 8 / 0 128 2 4 / 64 0 0 256").board)
+    rotated = mirror(u64(transpose(board)))
+    assert network.value(State(int(rotated))) == network.value(State(int(board)))
+    assert network.value(State(int(mirror(board)))) != network.value(State(int(board)))
+
+
+def test_the_lowest_cell_of_the_layout_is_the_low_nibble(game: Game) -> None:
+    """One pattern, no isomorphisms: the index can be read off the board."""
+    network = Network(game, "0123", symmetry=1)
+    assert int(network.indices(game.parse("2 4 8 16 " + "0 " * 12))[0, 0]) == 0x4321
+
+
+def test_tiles_above_32768_look_like_32768(game: Game) -> None:
+    network = Network(game, "0123", symmetry=1)
+    assert int(network.indices(game.parse("65536 131072 32768 2 " + "0 " * 12))[0, 0]) == 0x1FFF
+
+
+@given(BOARDS)
+@settings(max_examples=100)
+def test_an_explanation_adds_up(random_network: Network, cells: list[int]) -> None:
+    """Patterns and cells each add up to the value."""
+    why = random_network.explain(as_state(cells))
+    assert why.value == pytest.approx(random_network.value(as_state(cells)), abs=1e-9)
+    assert sum(share.value for share in why.patterns) == pytest.approx(why.value, abs=1e-9)
+    assert why.cells.sum() == pytest.approx(why.value, abs=1e-9)
+    assert all(sum(share.weights) == pytest.approx(share.value) for share in why.patterns)
+
+
+def test_an_explanation_names_the_cells_behind_each_weight(game: Game) -> None:
+    """The cells of isomorph k hold the tiles that its weight stands for."""
+    network = Network(game, "0126")
+    network.weights[:] = np.arange(network.weights.size)
+    state = game.parse("2 4 8 16 / 32 64 128 256 / 512 1024 2048 4096 / 8192 16384 32768 0")
+    exponents = game.cells(state)
+    share = network.explain(state).patterns[0]
+    for weight, looked_at in zip(share.weights, share.cells, strict=True):
+        assert sum(exponents[cell] << 4 * place for place, cell in enumerate(looked_at)) == weight
+    assert len(set(share.cells)) == 8
+
+
+def test_small_boards_have_their_own_symmetries() -> None:
+    """2x3: both mirrors and the half turn give one value."""
+    small = make("2048", size="2x3")
+    network = Network(small, "012,14", symmetry=4)
+    network.weights[:] = np.random.default_rng(5).normal(size=network.weights.size)
+    boards = ["2 4 8 / 16 0 32", "8 4 2 / 32 0 16", "16 0 32 / 2 4 8", "32 0 16 / 8 4 2"]
+    assert len({network.value(small.parse(text)) for text in boards}) == 1
+    assert network.value(small.parse("4 2 8 / 16 0 32")) != network.value(small.parse(boards[0]))
+
+
+# --- bad arguments and memory ------------------------------------------------------------------------------------------
+
+
+def test_wrong_arguments(game: Game) -> None:
+    with pytest.raises(InputError, match="8 or 4 or 1"):
+        Network(game, "0123", symmetry=2)
+    with pytest.raises(InputError, match="4 or 1"):
+        Network(make("2048", size="2x3"), "012", symmetry=8)
+    with pytest.raises(InputError, match="afterstate"):
+        Network(game, "0123", values="action")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="65536 weights"):
+        Network(game, "0123", weights=np.zeros(7, np.float32))
+
+
+def test_weights_begin_at_a_huge_page() -> None:
+    weights = allocate(1000)
+    assert weights.ctypes.data % network_module.HUGE_PAGE == 0
+    assert weights.shape == (1000,)
+    assert not weights.any()
+
+
+def test_a_network_beyond_memory_is_refused_before_memory_is_taken(game: Game) -> None:
+    """4x8 needs 64 GiB of weights."""
+    need = 4 * count_weights(PRESETS["4x8"].names)
+    assert need == 64 * 2**30
+    if free_memory() >= need:
+        pytest.skip("this machine has room for it")
+    with pytest.raises(ResourceError, match=r"needs 64\.0 GiB"):
+        Network(game, "4x8")
+
+
+def test_free_memory_is_a_plausible_number() -> None:
+    assert 2**20 < free_memory() < 2**50

@@ -1,0 +1,296 @@
+"""Training runs: exact with one thread, safe with two, and nothing lost at a stop."""
+
+import json
+import shutil
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from afterstate.errors import FileError, InputError, ResourceError
+from afterstate.games.results import Summary
+from afterstate.learning.options import TrainOptions
+from afterstate.learning.runfolder import RunFolder, find_model
+from afterstate.learning.trainer import WARM_UP, Listener, Progress, Run, resume, train
+from afterstate.learning.workers import Workers, count_threads
+from afterstate.network.modelfile import load_model, read_header
+
+SMALL = "0123,4567"
+
+
+def options(**given: Any) -> TrainOptions:
+    """A run that takes a tenth of a second."""
+    defaults: dict[str, Any] = {"network": SMALL, "games": 400, "block": 100, "threads": 1, "seed": 3}
+    return TrainOptions(**(defaults | given))
+
+
+def measured(run: Run) -> list[dict[str, Any]]:
+    """The metrics without what the clock says."""
+    clock = {"seconds", "moves_per_s", "training_seconds"}
+    return [{key: value for key, value in record.items() if key not in clock} for record in run.metrics]
+
+
+class StopAt(Listener):
+    """Asks for a stop once so many games are played, at a block's end or in its middle."""
+
+    def __init__(self, games: int) -> None:
+        self.games = games
+        self.stop = threading.Event()
+
+    def on_progress(self, progress: Progress) -> None:
+        if progress.games >= self.games:
+            self.stop.set()
+
+    def on_block(self, games: int, block: Summary) -> None:
+        if games >= self.games:
+            self.stop.set()
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """An undisturbed run, to compare with."""
+    return train(options(games=2000, eval_every=500, eval_games=20), run=tmp_path_factory.mktemp("runs") / "whole")
+
+
+def test_a_run_folder_holds_everything(whole: Run) -> None:
+    names = {path.relative_to(whole.folder).as_posix() for path in whole.folder.rglob("*") if path.is_file()}
+    assert names == {"config.toml", "metrics.jsonl", "checkpoints/last.safetensors", "checkpoints/best.safetensors"}
+    assert RunFolder(whole.folder).read_config() == options(
+        games=2000, eval_every=500, eval_games=20, rules="standard", symmetry=8
+    )
+    blocks = [record for record in whole.metrics if record["kind"] == "block"]
+    assert [block["games"] for block in blocks] == list(range(100, 2001, 100))
+    assert [record["games"] for record in whole.metrics if record["kind"] == "eval"] == [500, 1000, 1500, 2000]
+    assert all(record["count"] == 20 for record in whole.metrics if record["kind"] == "eval")
+    assert np.array_equal(load_model(find_model(whole.folder / "checkpoints/last.safetensors")).weights, whole.network.weights)
+
+
+def test_it_learns(whole: Run) -> None:
+    blocks = [record["mean"] for record in whole.metrics if record["kind"] == "block"]
+    assert np.mean(blocks[-3:]) > 1.5 * blocks[0]
+
+
+def test_one_thread_and_one_seed_are_one_run(whole: Run, tmp_path: Path) -> None:
+    again = train(options(games=2000), run=tmp_path / "again")
+    assert np.array_equal(again.network.weights, whole.network.weights), "evaluations must not disturb the learning"
+    other = train(options(games=2000, seed=4), run=tmp_path / "other")
+    assert not np.array_equal(other.network.weights, whole.network.weights)
+
+
+@pytest.mark.parametrize("order", ["forward", "backward"])
+@pytest.mark.parametrize("target", ["afterstate", "state"])
+def test_a_stopped_run_goes_on_exactly(tmp_path: Path, order: str, target: str) -> None:
+    """Stopped in the middle of a block, twice: weights and metrics are those of an undisturbed run, bit for bit."""
+    given = {"order": order, "target": target, "games": 300, "block": 130, "schedule": "50:0.2,200:0.05"}
+    undisturbed = train(options(**given), run=tmp_path / "undisturbed")
+    halts = StopAt(40)
+    stopped = train(options(**given), run=tmp_path / "stopped", listener=halts, stop=halts.stop)
+    assert stopped.stopped
+    assert 0 < stopped.games < 300
+    for games in (stopped.games + 20, 10**9):
+        halts = StopAt(games)
+        stopped = resume(tmp_path / "stopped", listener=halts, stop=halts.stop)
+    assert not stopped.stopped
+    assert stopped.games == 300
+    assert np.array_equal(stopped.network.weights, undisturbed.network.weights)
+    assert measured(stopped) == measured(undisturbed)
+
+
+def test_a_run_can_be_made_longer(whole: Run, tmp_path: Path) -> None:
+    train(options(games=900, eval_every=500, eval_games=20), run=tmp_path / "run")
+    longer = resume(tmp_path / "run", {"games": 2000})
+    assert np.array_equal(longer.network.weights, whole.network.weights)
+    assert measured(longer) == measured(whole)
+    assert RunFolder(tmp_path / "run").read_config().games == 2000
+
+
+def test_measurements_after_the_checkpoint_are_dropped(whole: Run, tmp_path: Path) -> None:
+    """A run that was killed after a block and before a checkpoint measures that block again."""
+    train(options(games=1000, eval_every=500, eval_games=20), run=tmp_path / "run")
+    folder = RunFolder(tmp_path / "run")
+    folder.append({"kind": "block", "games": 1100, "mean": -1})
+    with open(folder.metrics, "a") as file:
+        file.write('{"kind": "bl')  # cut off
+    assert measured(resume(tmp_path / "run", {"games": 2000})) == measured(whole)
+
+
+def test_a_killed_run_without_a_checkpoint_starts_again(tmp_path: Path) -> None:
+    finished = train(options(), run=tmp_path / "run")
+    folder = RunFolder(tmp_path / "run")
+    folder.last.unlink()
+    again = resume(tmp_path / "run")
+    assert np.array_equal(again.network.weights, finished.network.weights)
+    assert len(again.metrics) == 4
+
+
+# --- the best checkpoint -------------------------------------------------------------------------------------------------
+
+
+def test_the_best_block_is_kept(whole: Run) -> None:
+    """The best checkpoint is the network at the end of the block with the highest win rate (then mean)."""
+    blocks = [record for record in whole.metrics if record["kind"] == "block"]
+    top = max(blocks, key=lambda block: (block["win_rate"], block["mean"]))
+    kept = json.loads(read_header(RunFolder(whole.folder).best)["training"])
+    assert kept["block"] == {"games": top["games"], "win_rate": top["win_rate"], "mean": top["mean"]}
+    assert kept["games"] == top["games"]
+
+
+def test_the_best_checkpoint_is_the_network_of_that_game(whole: Run, tmp_path: Path) -> None:
+    folder = RunFolder(whole.folder)
+    games = json.loads(read_header(folder.best)["training"])["games"]
+    until = train(options(games=games), run=tmp_path / "until")
+    assert np.array_equal(load_model(folder.best).weights, until.network.weights)
+
+
+def test_a_worse_block_never_overwrites_the_best(tmp_path: Path) -> None:
+    """A resumed run whose blocks are worse than the best found before leaves that one alone."""
+    run = train(options(games=1500), run=tmp_path / "run")
+    folder = RunFolder(run.folder)
+    before = folder.best.read_bytes()
+    text = before[8:].replace(b'\\"win_rate\\": 0.0', b'\\"win_rate\\": 0.9', 1)
+    folder.best.write_bytes(before[:8] + text)  # as if a block had won nine games in ten
+    assert folder.best_so_far()[0] == 0.9
+    resume(run.folder, {"games": 2500})
+    assert folder.best.read_bytes() == before[:8] + text
+
+
+def test_a_run_is_offered_by_its_best(whole: Run, tmp_path: Path) -> None:
+    assert find_model(whole.folder) == RunFolder(whole.folder).best
+    halts = StopAt(1)
+    short = train(options(games=5000, block=5000), run=tmp_path / "short", listener=halts, stop=halts.stop)
+    assert find_model(short.folder) == RunFolder(short.folder).last, "no block was finished"
+
+
+# --- threads, time, schedules ----------------------------------------------------------------------------------------------
+
+
+def test_two_threads_learn_as_one_does(tmp_path: Path) -> None:
+    """Four runs of each: no run with two threads falls behind, which lost updates on a fresh network would cause."""
+
+    def final(threads: int, seed: int) -> float:
+        games = 6 * WARM_UP
+        run = train(options(games=games, block=WARM_UP, threads=threads, seed=seed), run=tmp_path / f"{threads}-{seed}")
+        return float(run.metrics[-1]["mean"])
+
+    one = [final(1, seed) for seed in range(4)]
+    two = [final(2, seed) for seed in range(4)]
+    assert min(two) > 0.8 * np.mean(one)
+
+
+def test_time_ends_a_run(tmp_path: Path) -> None:
+    run = train(TrainOptions(network=SMALL, time=0.5, threads=2, block=200), run=tmp_path / "run")
+    assert not run.stopped
+    assert 0.5 <= run.seconds < 5
+    assert run.games > 0
+
+
+def test_the_learning_rate_changes_at_its_game(tmp_path: Path) -> None:
+    """A step to a tiny rate after game 150 freezes the network there."""
+    whole = train(options(games=150), run=tmp_path / "until")
+    stepped = train(options(games=400, schedule="150:1e-30"), run=tmp_path / "stepped")
+    np.testing.assert_allclose(stepped.network.weights, whole.network.weights, atol=1e-20)
+    rates = [record["alpha"] for record in stepped.metrics]
+    assert rates == [0.1, 1e-30, 1e-30, 1e-30]
+
+
+def test_a_block_is_never_longer_than_the_run(tmp_path: Path) -> None:
+    run = train(options(games=30, block=1000), run=tmp_path / "run")
+    assert [record["games"] for record in run.metrics] == [30]
+
+
+def test_progress_is_told(tmp_path: Path) -> None:
+    class Hears(Listener):
+        told: list[Progress] = []
+        blocks: list[int] = []
+
+        def on_progress(self, progress: Progress) -> None:
+            self.told.append(progress)
+
+        def on_block(self, games: int, block: Summary) -> None:
+            self.blocks.append(games)
+
+    train(options(games=300, eval_every=300, eval_games=5), run=tmp_path / "run", listener=Hears())
+    assert Hears.blocks == [100, 200, 300]
+    assert {progress.doing for progress in Hears.told} == {"training", "evaluating"}
+    assert all(0 <= progress.games <= 300 for progress in Hears.told)
+    assert Hears.told[-1].games == 300
+
+
+def test_a_failing_worker_is_heard() -> None:
+    """An error in a thread reaches the caller, and the others stop."""
+
+    def play(thread: int, first: int, count: int) -> int:
+        raise ValueError(f"game {first}")
+
+    with pytest.raises(ValueError, match="game"):
+        Workers(2, threading.Event()).run(play, 0, 100)
+
+
+def test_every_game_is_handed_out_once() -> None:
+    played: list[int] = []
+    lock = threading.Lock()
+
+    def play(thread: int, first: int, count: int) -> int:
+        with lock:
+            played.extend(range(first, first + count))
+        return count
+
+    assert Workers(3, threading.Event()).run(play, 10, 1000) == 1000
+    assert sorted(played) == list(range(10, 1010))
+
+
+def test_the_number_of_threads() -> None:
+    assert count_threads(None) >= 1
+    assert count_threads(5) == 5
+    for wrong in (0, -1, 1000):
+        with pytest.raises(InputError, match="threads"):
+            count_threads(wrong)
+
+
+# --- what is refused -----------------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_exists(whole: Run, tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="--resume"):
+        train(options(), run=whole.folder)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "thesis.tex").write_text("do not lose me")
+    with pytest.raises(FileError, match="is not a run"):
+        train(options(), run=tmp_path / "other")
+    assert [path.name for path in (tmp_path / "other").iterdir()] == ["thesis.tex"]
+
+
+@pytest.mark.parametrize("given", [{"alpha": 0.2}, {"network": "0123"}, {"seed": 9}, {"order": "backward"}, {"block": 50}])
+def test_a_resume_that_contradicts(whole: Run, given: dict[str, Any]) -> None:
+    before = (whole.folder / "config.toml").read_bytes()
+    with pytest.raises(InputError, match="leave --"):
+        resume(whole.folder, given)
+    assert (whole.folder / "config.toml").read_bytes() == before
+
+
+def test_a_schedule_in_percent_holds_the_number_of_games(tmp_path: Path) -> None:
+    train(options(schedule="50%:0.01"), run=tmp_path / "run")
+    with pytest.raises(InputError, match="percent"):
+        resume(tmp_path / "run", {"games": 800})
+
+
+def test_no_room_on_the_disk_is_told_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Room for three checkpoints is asked for; the question to the system is the only thing that is staged."""
+
+    class Usage:
+        free = 1000
+
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage)
+    with pytest.raises(ResourceError, match="MiB"):
+        train(options(), run=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_model_is_not_a_checkpoint(whole: Run, tmp_path: Path) -> None:
+    run = train(options(), run=tmp_path / "run")
+    folder = RunFolder(run.folder)
+    folder.last.write_bytes(folder.best.read_bytes())
+    with pytest.raises(FileError, match="not a checkpoint"):
+        resume(run.folder)
