@@ -391,6 +391,21 @@ def test_an_interrupted_evaluation_tells_what_it_has(small: Path, monkeypatch: p
     assert 0 < result.json["games"] < 1000
 
 
+def test_an_evaluation_without_a_game_saves_nothing(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C comes before the first game: the games that were saved before are still there."""
+    begin = Workers.run
+
+    def with_ctrl_c(self: Workers, play: Any, first: int, count: int, **more: Any) -> int:
+        self.stop.set()
+        return begin(self, play, first, count, **more)
+
+    (tmp_path / "games.txt").write_text("mine")
+    monkeypatch.setattr(Workers, "run", with_ctrl_c)
+    result = run("eval", small, "--games", "5", "--save", tmp_path / "games.txt")
+    assert (result.code, result.out, result.error) == (Exit.INTERRUPTED, "", "")
+    assert contents(tmp_path) == {"games.txt": b"mine"}
+
+
 def test_ctrl_c_at_any_other_time_is_no_traceback(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def press(*arguments: object) -> None:
         raise KeyboardInterrupt

@@ -104,7 +104,7 @@ def rewrite(path: Path, **changes: Any) -> None:
         ({"patterns": "0123"}, "lays its tables out"),
         ({"patterns": "0123 01457"}, "lays its tables out"),
         ({"patterns": "0011 01456"}, "more than once"),
-        ({"patterns": ""}, "lays its tables out"),
+        ({"patterns": ""}, "at least one pattern"),
         ({"symmetry": "5"}, "isomorphisms"),
         ({"symmetry": "many"}, "cannot be used"),
         ({"values": "dreams"}, "dreams"),

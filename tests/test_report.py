@@ -182,7 +182,8 @@ def block(games: int, mean: float, reached: dict[str, float], **changed: Any) ->
 
 
 def make_run(path: Path, records: list[dict[str, Any]]) -> Path:
-    folder = RunFolder.create(path, TrainOptions(network="0123"))
+    folder = RunFolder.plan(path, TrainOptions(network="0123"))
+    folder.make(TrainOptions(network="0123"))
     for record in records:
         folder.append(record)
     return folder.path

@@ -110,7 +110,7 @@ def test_measurements_after_the_checkpoint_are_dropped(whole: Run, tmp_path: Pat
     """A run that was killed after a block and before a checkpoint measures that block again."""
     train(options(games=1000, eval_every=500, eval_games=20), run=tmp_path / "run")
     folder = RunFolder(tmp_path / "run")
-    folder.append({"kind": "block", "games": 1100, "mean": -1})
+    folder.append(folder.read_metrics()[0] | {"games": 1100, "mean": -1})
     with open(folder.metrics, "a") as file:
         file.write('{"kind": "bl')  # cut off
     assert measured(resume(tmp_path / "run", {"games": 2000})) == measured(whole)

@@ -1,10 +1,11 @@
 """Counts like 100k and 2.5M, times like 90s, 10m and 1h: from text and back."""
 
+import math
 import re
 
 from afterstate.errors import InputError
 
-_COUNT = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)([kKmMgG]?)")
+_COUNT = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)([kKmMgG]?)")
 _TIME = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|s|m|h|d)?")
 _FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -12,13 +13,16 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 def parse_count(text: str | int, *, name: str = "count", least: int = 1) -> int:
     """Read '100k' as 100000, '2.5M' as 2500000."""
-    match = _COUNT.fullmatch(str(text).replace("_", ""))
-    if match is None:
-        raise InputError(f"{name} is a number such as 5000, 100k or 2.5M, not {str(text)[:40]!r}")
-    number = float(match[1]) * _FACTORS[match[2].lower()]
-    count = round(number)
-    if abs(count - number) > 1e-6:
-        raise InputError(f"{name} must be a whole number, not {text!r}")
+    if isinstance(text, int):
+        count = text
+    else:
+        match = _COUNT.fullmatch(text.replace("_", ""))
+        if match is None:
+            raise InputError(f"{name} is a number such as 5000, 100k or 2.5M, not {text[:40]!r}")
+        number = float(match[1]) * _FACTORS[match[2].lower()]
+        count = round(number)
+        if abs(count - number) > 1e-6:
+            raise InputError(f"{name} must be a whole number, not {text!r}")
     if count < least:
         raise InputError(f"{name} must be at least {least}, not {text}")
     return count
@@ -26,13 +30,23 @@ def parse_count(text: str | int, *, name: str = "count", least: int = 1) -> int:
 
 def parse_time(text: str | float, *, name: str = "time") -> float:
     """Read '10m' as 600.0 seconds; a bare number is seconds."""
-    match = _TIME.fullmatch(str(text))
-    if match is None:
-        raise InputError(f"{name} is written like 90s, 10m or 1h, not {str(text)[:40]!r}")
-    seconds = float(match[1]) * _SECONDS[match[2] or "s"]
-    if seconds <= 0:
+    if isinstance(text, str):
+        match = _TIME.fullmatch(text)
+        if match is None:
+            raise InputError(f"{name} is written like 90s, 10m or 1h, not {text[:40]!r}")
+        seconds = float(match[1]) * _SECONDS[match[2] or "s"]
+    else:
+        seconds = float(text)
+    if not 0 < seconds < math.inf:
         raise InputError(f"{name} must be more than 0, not {text}")
     return seconds
+
+
+def check_seed(seed: int) -> int:
+    """A seed that the generator can take."""
+    if not isinstance(seed, int) or not 0 <= seed < 2**63:
+        raise InputError(f"seed must be a whole number, 0 to 2**63 - 1, not {seed}")
+    return seed
 
 
 def format_count(count: float) -> str:
@@ -45,10 +59,18 @@ def format_count(count: float) -> str:
 
 def format_rate(rate: float) -> str:
     """A speed for people: 1834567 -> '1.83M', 62500 -> '62.5k', 12 -> '12'."""
-    for suffix, factor in (("M", 1e6), ("k", 1e3)):
-        if rate >= factor:
+    for suffix, factor in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if rate >= 0.9995 * factor:
             return f"{rate / factor:.3g}{suffix}"
     return f"{rate:.3g}"
+
+
+def format_bytes(size: float) -> str:
+    """Memory for people: 524288 -> '512 KiB', 268435456 -> '256 MiB'."""
+    for unit, factor in (("GiB", 2**30), ("MiB", 2**20)):
+        if size >= factor:
+            return f"{size / factor:.3g} {unit}" if size < 1000 * factor else f"{size / factor:.0f} {unit}"
+    return f"{size / 1024:.3g} KiB"
 
 
 def format_time(seconds: float) -> str:

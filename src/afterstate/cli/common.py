@@ -25,7 +25,7 @@ def console(*, to_stderr: bool = False) -> "Console":
     """Where people read: plain text when it is not a terminal."""
     from rich.console import Console
 
-    return Console(stderr=to_stderr, highlight=False, soft_wrap=not sys.stdout.isatty())
+    return Console(stderr=to_stderr, highlight=False, markup=False, emoji=False, soft_wrap=not sys.stdout.isatty())
 
 
 def print_json(value: Any) -> None:

@@ -8,7 +8,7 @@ import typer
 
 from afterstate.cli.common import compiling, console, print_json
 from afterstate.errors import FileError, InputError
-from afterstate.units import format_count, format_time
+from afterstate.units import format_bytes, format_count, format_time
 
 
 def register(app: typer.Typer) -> None:
@@ -26,7 +26,7 @@ def info(
     """
     with compiling():
         from afterstate.learning.runfolder import find_model
-        from afterstate.network.modelfile import load_model
+        from afterstate.network.modelfile import is_file, is_folder, load_model
         from afterstate.network.patterns import PRESETS
 
     if what is None:
@@ -38,7 +38,7 @@ def info(
 
             console().print(facts(rows))
         return
-    if not Path(what).exists():
+    if not is_file(Path(what)) and not is_folder(Path(what)):
         _network(what, size, as_json=as_json)
         return
     with compiling():
@@ -99,12 +99,13 @@ def _run_facts(run: Path) -> dict[str, Any]:
     for name, path in (("last", folder.last), ("best", folder.best)):
         if path.exists():
             training = json.loads(read_header(path)["training"])
-            found[name] = {"games": training["games"], **training.get("block", {})}
+            if isinstance(training, dict) and "games" in training:
+                found[name] = {"games": training["games"]} | dict(training.get("block", {}))
     return found
 
 
 def _weights(count: int) -> str:
-    return f"{count:,} ({4 * count / 2**20:,.0f} MiB)"
+    return f"{count:,} ({format_bytes(4 * count)})"
 
 
 def _show_model(found: dict[str, Any], shape: Any) -> None:
@@ -118,7 +119,7 @@ def _show_model(found: dict[str, Any], shape: Any) -> None:
         ("weights", _weights(found["weights"])),
         ("values", f"{found['values']}s"),
     ]
-    if training:
+    if {"games", "seconds"} <= set(training):
         options = training.get("options", {})
         told = ("method", "order", "alpha", "schedule", "seed", "threads")
         how = ", ".join(f"{key} {options[key]}" for key in told if key in options)

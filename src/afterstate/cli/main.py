@@ -1,8 +1,10 @@
 """The command `afterstate`: its commands, and what an error looks like. Nothing heavy is imported before a command runs."""
 
+import errno
 import os
 import sys
 from enum import IntEnum
+from io import TextIOWrapper
 
 import typer
 
@@ -55,6 +57,7 @@ def exit_code(error: BaseException) -> Exit:
         (InputError, Exit.INPUT),
         (ResourceError, Exit.RESOURCE),
         (MemoryError, Exit.RESOURCE),
+        (OSError, Exit.RESOURCE),
         (KeyboardInterrupt, Exit.INTERRUPTED),
     ]
     return next((code for kind, code in kinds if isinstance(error, kind)), Exit.BUG)
@@ -62,17 +65,24 @@ def exit_code(error: BaseException) -> Exit:
 
 def main() -> None:
     """Run the command line; an error of ours is one line on standard error, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that cannot draw a box shows a question mark
     try:
         app()
     except AfterstateError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(exit_code(error))
+        _fail(str(error), error)
     except MemoryError as error:
-        print("error: out of memory", file=sys.stderr)
-        sys.exit(exit_code(error))
+        _fail("out of memory", error)
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is still to be flushed has no place to go
+        _fail(f"cannot write the output: {error.strerror}", error)
     except KeyboardInterrupt as error:
-        print("interrupted", file=sys.stderr)
-        sys.exit(exit_code(error))
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what reads our output has left
-        sys.exit(Exit.DONE)
+        _fail("interrupted", error)
+
+
+def _fail(text: str, error: BaseException) -> None:
+    print(f"error: {text}", file=sys.stderr)
+    sys.exit(exit_code(error))

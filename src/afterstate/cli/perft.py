@@ -26,7 +26,8 @@ def perft(
 
     with compiling():
         played = make(game, rules=rules, size=size)
-        state = played.parse(board or " ".join(["2"] + ["0"] * (played.shape.cells - 2) + ["2"]))
+        corners = " ".join(["2"] + ["0"] * (played.shape.cells - 2) + ["2"])
+        state = played.parse(corners if board is None else board)
         from afterstate.games.perft import perft as count
 
         count(played, state, 1)

@@ -1,5 +1,6 @@
 """afterstate plot: curves of training runs."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -24,5 +25,7 @@ def plot(
 
     if output is None:
         output = runs[0] / "report" / "curve.png" if len(runs) == 1 else Path("curves.png")
+        with suppress(OSError):
+            output.parent.mkdir(exist_ok=True)
     plot_runs(runs, output)
     console().print(f"wrote {output}")

@@ -40,7 +40,7 @@ class Summary:
 
     games: int
     mean: float
-    interval: float  # half the width of the 95 % confidence interval of the mean
+    interval: float  # half the width of the 95 % confidence interval of the mean; inf for one game
     median: float
     maximum: int
     win_tile: int  # face value
@@ -59,7 +59,7 @@ class Summary:
         return {
             "games": self.games,
             "mean": self.mean,
-            "interval": self.interval,
+            "interval": self.interval if math.isfinite(self.interval) else None,
             "median": self.median,
             "max": self.maximum,
             "win_tile": self.win_tile,

@@ -6,11 +6,12 @@ from itertools import pairwise
 from typing import Any, Literal, get_args, get_origin
 
 from afterstate.errors import InputError
-from afterstate.units import parse_count, parse_time
+from afterstate.units import check_seed, parse_count, parse_time
 
 Method = Literal["td"]
 Target = Literal["afterstate", "state"]
 Order = Literal["forward", "backward"]
+MAX_BLOCK = 10_000_000
 COUNTS = {"games", "block", "eval_every", "eval_games"}
 
 
@@ -54,8 +55,9 @@ class TrainOptions:
             if getattr(self, name) not in allowed:
                 raise InputError(f"{name} is {' or '.join(allowed)}, not {getattr(self, name)!r}")
         check_rate(self.alpha)
-        if not 0 <= self.seed < 2**63:
-            raise InputError(f"seed must be 0 to 2**63 - 1, not {self.seed}")
+        check_seed(self.seed)
+        if self.block > MAX_BLOCK:
+            raise InputError(f"a block has at most {MAX_BLOCK} games, not {self.block}")
         self.rates()
 
     def rates(self) -> list[tuple[int, float]]:

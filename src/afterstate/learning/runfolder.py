@@ -8,9 +8,9 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from afterstate.errors import FileError, InputError, ResourceError
+from afterstate.errors import FileError, InputError, ModelError, ResourceError
 from afterstate.learning.options import TrainOptions, option_type
-from afterstate.network.modelfile import atomic_write, read_header
+from afterstate.network.modelfile import atomic_write, is_file, is_folder, read_header
 
 ROOT = Path("runs")
 
@@ -27,27 +27,30 @@ class RunFolder:
         self.report = self.path / "report"
 
     @classmethod
-    def create(cls, path: Path | str | None, options: TrainOptions, *, room: int = 0) -> "RunFolder":
-        """Make the folder of a new run on a disk with so much room; without a name, the next free one below runs/."""
+    def plan(cls, path: Path | str | None, options: TrainOptions, *, room: int = 0) -> "RunFolder":
+        """The folder of a new run, not made yet: free, and with so much room on its disk; the next below runs/ if unnamed."""
         folder = cls(path) if path is not None else cls(_free_name(options))
-        if folder.path.exists() and (not folder.path.is_dir() or any(folder.path.iterdir())):
-            if folder.config.exists():
+        if is_file(folder.path) or (is_folder(folder.path) and any(folder.path.iterdir())):
+            if is_file(folder.config):
                 raise FileError(f"run {folder.path} exists: go on with it by --resume, or choose another name by --run")
             raise FileError(f"{folder.path} exists and is not a run: choose another name by --run")
         folder._check_room(room)
-        try:
-            folder.last.parent.mkdir(parents=True, exist_ok=True)
-            folder.report.mkdir(exist_ok=True)
-        except OSError as error:
-            raise FileError(f"cannot make the run folder {folder.path}: {error.strerror}") from error
-        folder.write_config(options)
         return folder
+
+    def make(self, options: TrainOptions) -> None:
+        """Make the folder, with the options in it."""
+        try:
+            self.last.parent.mkdir(parents=True, exist_ok=True)
+            self.report.mkdir(exist_ok=True)
+        except OSError as error:
+            raise FileError(f"cannot make the run folder {self.path}: {error.strerror}") from error
+        self.write_config(options)
 
     @classmethod
     def open(cls, path: Path | str) -> "RunFolder":
         """A folder that holds a run."""
         folder = cls(path)
-        if not folder.config.is_file():
+        if not is_file(folder.config):
             raise FileError(f"there is no run in {folder.path} (no config.toml)")
         return folder
 
@@ -66,7 +69,7 @@ class RunFolder:
         try:
             with open(self.config, "rb") as file:
                 values = tomllib.load(file)
-        except (OSError, tomllib.TOMLDecodeError) as error:
+        except (OSError, ValueError) as error:
             raise FileError(f"cannot read {self.config}: {error}") from error
         known = {spec.name for spec in fields(TrainOptions)}
         for key, value in values.items():
@@ -82,7 +85,7 @@ class RunFolder:
 
     def _check_room(self, room: int) -> None:
         """Refuse to start a run whose checkpoints would not fit on the disk."""
-        place = next(path for path in (self.path.absolute(), *self.path.absolute().parents) if path.exists())
+        place = next(path for path in (self.path.absolute(), *self.path.absolute().parents) if is_folder(path))
         free = shutil.disk_usage(place).free
         if room > free:
             raise ResourceError(
@@ -113,7 +116,7 @@ class RunFolder:
                 if number == len(lines):
                     break
                 raise FileError(f"{self.metrics}, line {number}: not JSON") from error
-            if not isinstance(record, dict) or record.get("kind") not in {"block", "eval"}:
+            if not _is_record(record):
                 raise FileError(f"{self.metrics}, line {number}: not a line of metrics")
             records.append(record)
         return records
@@ -126,10 +129,13 @@ class RunFolder:
 
     def best_so_far(self) -> tuple[float, float]:
         """Win rate and mean of the best block; below every block if there is none yet."""
-        if not self.best.exists():
+        if not is_file(self.best):
             return (-1.0, 0.0)
-        block = json.loads(read_header(self.best)["training"])["block"]
-        return block["win_rate"], block["mean"]
+        try:
+            block = json.loads(read_header(self.best)["training"])["block"]
+            return float(block["win_rate"]), float(block["mean"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelError(f"{self.best} is not a best checkpoint of a run: it does not say of which block") from error
 
     @property
     def model(self) -> Path:
@@ -143,11 +149,28 @@ class RunFolder:
 def find_model(path: Path | str) -> Path:
     """A model file as it is, or the best checkpoint of a run folder."""
     path = Path(path)
-    if path.is_dir():
+    if is_folder(path):
         return RunFolder.open(path).model
-    if not path.exists():
+    if not is_file(path):
         raise FileError(f"there is no model or run {path}")
     return path
+
+
+_NUMBERS = ("games", "count", "mean", "win_tile", "win_rate")
+
+
+def _is_record(record: Any) -> bool:
+    """Whether a line of metrics has what readers of it need."""
+    return (
+        isinstance(record, dict)
+        and record.get("kind") in {"block", "eval"}
+        and all(
+            isinstance(record.get(name), int | float) or (name == "interval" and record.get(name) is None) for name in _NUMBERS
+        )
+        and isinstance(record.get("reached"), dict)
+        and bool(record["reached"])
+        and all(tile.isdecimal() and isinstance(rate, int | float) for tile, rate in record["reached"].items())
+    )
 
 
 def options_as_dict(options: TrainOptions) -> dict[str, Any]:

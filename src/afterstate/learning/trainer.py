@@ -21,7 +21,7 @@ from afterstate.learning.workers import Share, Workers, count_threads, play_froz
 from afterstate.network.greedy import make_desk
 from afterstate.network.modelfile import load_model, load_tensors, save_model
 from afterstate.network.network import Network
-from afterstate.network.patterns import default_network, default_symmetry
+from afterstate.network.patterns import default_network, default_symmetry, parse_patterns
 from afterstate.rng import Purpose
 
 WARM_UP = 500  # games that one thread plays alone on a fresh network, so that no early update is lost to another thread
@@ -77,7 +77,7 @@ def game_of(options: TrainOptions) -> Game:
 def resolve(options: TrainOptions) -> TrainOptions:
     """The same options with every default that depends on others filled in."""
     game = game_of(options)
-    name = options.network or default_network(game.shape)
+    name = default_network(game.shape) if options.network is None else options.network
     symmetry = options.symmetry if options.symmetry is not None else default_symmetry(name, game.shape)
     block = options.block if options.games is None else min(options.block, options.games)
     return replace(options, rules=game.rules, network=name, symmetry=symmetry, block=block)
@@ -101,8 +101,10 @@ def train(
     count_threads(options.threads)
     options = resolve(options)
     network = new_network(options)
-    folder = RunFolder.create(run, options, room=3 * network.weights.nbytes)  # last, best, and the one being written
-    return Trainer(options, folder, network, listener or Listener(), stop or threading.Event()).run()
+    folder = RunFolder.plan(run, options, room=3 * network.weights.nbytes)  # last, best, and the one being written
+    trainer = Trainer(options, folder, network, listener or Listener(), stop or threading.Event())
+    folder.make(options)
+    return trainer.run()
 
 
 def resume(
@@ -114,10 +116,11 @@ def resume(
 ) -> Run:
     """Go on with a run from its last checkpoint; `given` are the options that change."""
     folder = RunFolder.open(run)
-    options = folder.read_config().changed(given or {})
+    options = resolve(folder.read_config().changed(given or {}))
     count_threads(options.threads)
     saved = folder.last.exists()
     network = load_model(folder.last, game=game_of(options), mapped=False) if saved else new_network(options)
+    _check_same(network, options, folder)
     trainer = Trainer(options, folder, network, listener or Listener(), stop or threading.Event())
     if saved:
         trainer.restore()
@@ -126,6 +129,19 @@ def resume(
     if given:
         folder.write_config(options)
     return trainer.run()
+
+
+def _check_same(network: Network, options: TrainOptions, folder: RunFolder) -> None:
+    """Refuse a checkpoint that is not what the run's config says."""
+    assert options.network is not None
+    pairs = {
+        "network": (parse_patterns(options.network, network.game.shape), network.patterns),
+        "symmetry": (options.symmetry, network.symmetry),
+        "target": (options.target, network.values),
+    }
+    for key, (said, found) in pairs.items():
+        if said != found:
+            raise FileError(f"{folder.config} says {key} {said}, but {folder.last} holds {found}: set it back to go on")
 
 
 class Trainer:

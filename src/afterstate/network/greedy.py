@@ -47,17 +47,26 @@ class Desk(NamedTuple):
 
 
 def make_desk(net: Lookup) -> Desk:
-    """Working memory for a network."""
+    """Working memory for a network, on cache lines that no other thread's lies on."""
+    wide = np.uint32 if net.weights.size <= 2**32 else np.uint64
     return Desk(
-        np.zeros(4, np.uint64),
-        np.zeros(4, np.uint64),
-        np.zeros(4, np.int64),
-        np.zeros(4, np.float64),
-        np.zeros(RING * 4 * int(net.lookups), np.uint32 if net.weights.size <= 2**32 else np.uint64),
-        np.zeros(MAX_OUTCOMES, np.uint64),
-        np.zeros(MAX_OUTCOMES, np.uint64),
-        np.zeros(MAX_OUTCOMES, np.float64),
+        _alone(4, np.uint64),
+        _alone(4, np.uint64),
+        _alone(4, np.int64),
+        _alone(4, np.float64),
+        _alone(RING * 4 * int(net.lookups), wide),
+        _alone(MAX_OUTCOMES, np.uint64),
+        _alone(MAX_OUTCOMES, np.uint64),
+        _alone(MAX_OUTCOMES, np.float64),
     )
+
+
+def _alone(size: int, dtype: Any) -> NDArray[Any]:
+    """Zeros that share no pair of cache lines with anything else: two threads that write to one line slow each other down."""
+    pair = 128
+    memory = np.zeros(size * np.dtype(dtype).itemsize + 2 * pair, np.uint8)
+    start = -memory.ctypes.data % pair
+    return memory[start : start + size * np.dtype(dtype).itemsize].view(dtype)
 
 
 @specialised

@@ -69,7 +69,7 @@ def _note(weights: Any, indices: Any, at: u64, index: u64) -> None:
 
 
 @kernel
-def sum_weights(net: Any, indices: Any, at: u64) -> np.float64:
+def sum_weights(net: Any, indices: Any, at: u64) -> float:
     """The value behind indices[at : at + m]: the plain sum.
 
     Weights have 24 bits and the sum has 53, so that the order of the terms does not matter: isomorphic boards have one value,

@@ -28,9 +28,27 @@ _TYPES = {"float32": "F32", "int64": "I64", "uint8": "U8"}
 _REQUIRED = ("format", "game", "rules", "size", "patterns", "layout", "symmetry", "values", "training")
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is a regular file; False, not an error, for a name that no file can have."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder; False, not an error, for a name that none can have."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
 @contextlib.contextmanager
 def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     """A file that appears at `path` whole or not at all."""
+    if not path.name or is_folder(path):
+        raise FileError(f"cannot write {path}: it is a folder")
     partial = path.with_name(f".{path.name}.partial")
     try:
         with open(partial, "wb") as file:
@@ -89,14 +107,14 @@ def save_model(network: Network, path: Path | str, *, more: Mapping[str, NDArray
 def read_header(path: Path | str) -> dict[str, Any]:
     """A model file's header, checked: metadata at the top level, `tensors` and `start` (of the data) beside it."""
     path = Path(path)
+    if not is_file(path):
+        raise FileError(f"there is no file {path}")
     try:
         with safe_open(str(path), framework="numpy") as file:  # checks lengths, offsets and types
             metadata = dict(file.metadata() or {})
         with open(path, "rb") as raw:
             length = int.from_bytes(raw.read(8), "little")
             tensors = json.loads(raw.read(length))
-    except FileNotFoundError as error:
-        raise FileError(f"there is no file {path}") from error
     except SafetensorError as error:
         raise ModelError(f"{path} is not a model file, or not a whole one: {error}") from error
     except (OSError, ValueError) as error:
@@ -120,6 +138,8 @@ def load_model(path: Path | str, *, game: Game | None = None, mapped: bool = Tru
         patterns = header["patterns"].split()
         symmetry = int(header["symmetry"])
         training = json.loads(header["training"])
+        if not isinstance(training, dict):
+            raise ValueError("its training is no record")
         empty = Network(
             own, patterns, symmetry=symmetry, values=header["values"], weights=_placeholder(patterns), training=training
         )

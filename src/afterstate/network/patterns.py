@@ -79,8 +79,6 @@ def parse_patterns(text: str, shape: Shape) -> tuple[str, ...]:
             )
         return PRESETS[text].names
     patterns = tuple(part.lower() for part in text.replace(",", " ").split())
-    if not patterns:
-        raise InputError("a network needs at least one pattern")
     if len(patterns) == 1 and any(mark in text for mark in "x-"):
         raise InputError(
             f"no network is called {shorten(text)!r}; there are: {', '.join(PRESETS)}; or give patterns such as 0123,4567"
@@ -91,6 +89,8 @@ def parse_patterns(text: str, shape: Shape) -> tuple[str, ...]:
 
 def check_patterns(patterns: Sequence[str], shape: Shape) -> None:
     """Refuse a set of patterns that cannot be a network's."""
+    if not patterns:
+        raise InputError("a network needs at least one pattern")
     seen: dict[frozenset[int], str] = {}
     for pattern in patterns:
         cells = frozenset(parse_pattern(pattern, shape))

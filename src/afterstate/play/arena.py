@@ -19,7 +19,7 @@ from afterstate.play.agent import Agent
 from afterstate.play.episode import episode_line
 from afterstate.rng import Purpose
 from afterstate.search.expectimax import make_view
-from afterstate.units import parse_count
+from afterstate.units import check_seed, parse_count
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,10 @@ class Evaluation:
     summary: Summary | None  # None if no game was finished
     results: Results
     stopped: bool
+
+
+class _NothingPlayedError(Exception):
+    """A stop came before the first game."""
 
 
 def evaluate(agent: Agent, *, games: int = 1000, seed: int = 1, threads: int | None = None) -> Summary:
@@ -50,6 +54,7 @@ def play_match(
 ) -> Evaluation:
     """Play games, and write them to an episode file if `save` names one."""
     games = parse_count(games, name="games")
+    check_seed(seed)
     stop = threading.Event()
     workers = Workers(count_threads(threads), stop)
     with stop_on_signal(stop):
@@ -57,13 +62,16 @@ def play_match(
             views = [make_view(agent.network, agent.depth) for _ in range(workers.threads)]
             summary, results = play_frozen(agent.network, games, seed, workers, views=views, on_tick=on_tick)
         else:
-            summary, results = _play_recorded(agent, games, seed, workers, save, on_tick)
+            try:
+                summary, results = _play_recorded(agent, games, seed, workers, save, on_tick)
+            except _NothingPlayedError:  # and nothing written: a file that was there stays
+                summary, results = None, make_results(0)
     return Evaluation(summary, results, stopped=stop.is_set())
 
 
 def _play_recorded(
     agent: Agent, games: int, seed: int, workers: Workers, save: Path, on_tick: Callable[[Share], None] | None
-) -> tuple[Summary | None, Results]:
+) -> tuple[Summary, Results]:
     """As `play_frozen`, one game a call, each game a line of the file in the order of their numbers."""
     network = agent.network
     results = make_results(games)
@@ -104,5 +112,7 @@ def _play_recorded(
         began = perf_counter()
         played = workers.run(play, 0, games, chunk=1, on_tick=on_tick)
         seconds = perf_counter() - began
+        if played == 0:
+            raise _NothingPlayedError
     results = results.part(0, played)
-    return (summarise(network.game, results, seconds) if played else None), results
+    return summarise(network.game, results, seconds), results

@@ -30,7 +30,7 @@ class Curve:
         blocks = [record for record in records if record["kind"] == "block"]
         if not blocks:
             raise FileError(f"run {path} has no finished block to plot yet")
-        return cls(path.name, blocks, [record for record in records if record["kind"] == "eval"])
+        return cls(path.resolve().name, blocks, [record for record in records if record["kind"] == "eval"])
 
 
 def check_output(output: Path) -> None:
@@ -86,21 +86,29 @@ def _short(value: float, position: int | None = None) -> str:
     return f"{value:g}"
 
 
+def _name(legend: Any, curves: Sequence[Curve]) -> None:
+    """Show names as they are: with a first underscore, and a dollar sign that starts no formula."""
+    if len(curves) > 1:
+        for text, curve in zip(legend.get_texts(), curves, strict=True):
+            text.set_text(curve.name)
+            text.set_parse_math(False)
+
+
 def _draw_scores(axes: Any, curves: Sequence[Curve]) -> None:
     for curve, colour in zip(curves, COLOURS * len(curves), strict=False):
         games = [block["games"] for block in curve.blocks]
         means = [block["mean"] for block in curve.blocks]
-        bars = [block["interval"] for block in curve.blocks]
+        bars = [block["interval"] or 0.0 for block in curve.blocks]
         low = [mean - bar for mean, bar in zip(means, bars, strict=True)]
         high = [mean + bar for mean, bar in zip(means, bars, strict=True)]
         axes.fill_between(games, low, high, color=colour, alpha=0.18, linewidth=0)
         several = len(curves) > 1
-        axes.plot(games, means, color=colour, linewidth=1.4, label=curve.name if several else "training block, 95 % interval")
+        axes.plot(games, means, color=colour, linewidth=1.4, label="run" if several else "training block, 95 % interval")
         if curve.evals:
             axes.errorbar(
                 [record["games"] for record in curve.evals],
                 [record["mean"] for record in curve.evals],
-                yerr=[record["interval"] for record in curve.evals],
+                yerr=[record["interval"] or 0.0 for record in curve.evals],
                 fmt="o", markersize=4.5, capsize=2.5, color=colour, markeredgecolor="white",
                 label=None if several else f"learning off, {curve.evals[0]['count']} games",
             )  # fmt: skip
@@ -108,7 +116,7 @@ def _draw_scores(axes: Any, curves: Sequence[Curve]) -> None:
     axes.yaxis.set_major_formatter(_short)
     axes.set_ylim(bottom=0)
     axes.set_title("Score", loc="left", fontweight="bold")
-    axes.legend(frameon=False, loc="best")
+    _name(axes.legend(frameon=False, loc="best"), curves)
 
 
 def _draw_tiles(axes: Any, curve: Curve) -> None:
@@ -128,7 +136,8 @@ def _draw_tiles(axes: Any, curve: Curve) -> None:
             markeredgecolor="white",
         )
     _finish_rates(axes, "Games that reach a tile")
-    axes.legend(title="tile", frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), reverse=True)
+    if shown:
+        axes.legend(title="tile", frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), reverse=True)
 
 
 def _draw_wins(axes: Any, curves: Sequence[Curve]) -> None:

@@ -24,7 +24,8 @@ def summary_table(summary: Summary) -> RenderableType:
     figures.add_column(style="bold")
     figures.add_column()
     low, high = summary.win_interval
-    figures.add_row("mean score", f"{summary.mean:,.0f} ± {summary.interval:,.0f}   (95 %, {summary.games:,} games)")
+    interval = f" ± {summary.interval:,.0f}   (95 %, {summary.games:,} games)" if summary.games > 1 else "   (one game)"
+    figures.add_row("mean score", f"{summary.mean:,.0f}{interval}")
     figures.add_row("median, max", f"{summary.median:,.0f}, {summary.maximum:,}")
     figures.add_row(f"{summary.win_tile} reached", f"{summary.win_rate:.1%}   ({low:.1%} to {high:.1%})")
     figures.add_row(
@@ -93,5 +94,5 @@ def facts(rows: Sequence[tuple[str, str]]) -> RenderableType:
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in rows:
-        table.add_row(name, value)
+        table.add_row(name, Text(value))
     return table
