@@ -15,7 +15,7 @@ from afterstate.learning.options import TrainOptions, option_type
 from afterstate.units import format_count, format_time
 
 if TYPE_CHECKING:
-    from afterstate.learning.trainer import Run
+    pass
 
 _TEXT = {"games", "time", "block", "eval_every", "eval_games"}  # written like 100k and 10m
 
@@ -57,7 +57,9 @@ def train(game: str | None, run: Path | None, resume: bool, quiet: bool, as_json
             done = go_on(run, normalise(chosen), listener=display.listener)
         else:
             done = begin(TrainOptions(**chosen), run=run, listener=display.listener)
-    _finish(done, as_json=as_json)
+    folder, games, seconds, stopped = done.folder, done.games, done.seconds, done.stopped
+    del done, display  # the network's memory goes before the plot takes some
+    _finish(folder, games, seconds, stopped=stopped, as_json=as_json)
 
 
 def _with_options(command: Any) -> Any:
@@ -154,34 +156,34 @@ def _display(*, quiet: bool, as_json: bool) -> Any:
     return display
 
 
-def _finish(done: "Run", *, as_json: bool) -> None:
+def _finish(path: Path, games: int, seconds: float, *, stopped: bool, as_json: bool) -> None:
     """Draw the curve, and say what there is now and what to do next."""
     from afterstate.learning.runfolder import RunFolder
     from afterstate.report.plot import plot_runs
 
-    folder = RunFolder(done.folder)
-    blocks = [record for record in done.metrics if record["kind"] == "block"]
+    folder = RunFolder(path)
+    blocks = [record for record in folder.read_metrics() if record["kind"] == "block"]
     best = max(blocks, key=lambda record: (record["win_rate"], record["mean"]), default=None)
     curve = folder.report / "curve.png"
     if blocks:
         plot_runs([folder.path], curve)
     if as_json:
         print_json(
-            {"run": str(folder.path), "games": done.games, "seconds": done.seconds, "stopped": done.stopped, "best": best}
+            {"run": str(folder.path), "games": games, "seconds": seconds, "stopped": stopped, "best": best}
             | {"last": blocks[-1] if blocks else None}
         )
     else:
         name = shlex.quote(str(folder.path))
         screen = console()
-        state = "stopped" if done.stopped else "done"
-        screen.print(f"{state} at {format_count(done.games)} games after {format_time(done.seconds)} of training")
+        state = "stopped" if stopped else "done"
+        screen.print(f"{state} at {format_count(games)} games after {format_time(seconds)} of training")
         if best is not None:
             screen.print(
                 f"best block: {best['win_tile']} in {best['win_rate']:.1%}, mean {best['mean']:,.0f}, at game {best['games']:,}"
             )
             screen.print(f"curve: {curve}")
-        if done.stopped:
+        if stopped:
             screen.print(f"go on: afterstate train --run {name} --resume")
         screen.print(f"measure: afterstate eval {name}")
-    if done.stopped:
+    if stopped:
         raise typer.Exit(130)
