@@ -1,0 +1,98 @@
+"""The README and the Makefile do as they say: every command is run as written."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", (ROOT / "README.md").read_text(), flags=re.MULTILINE | re.DOTALL)
+COMMANDS = [
+    line.split("#")[0].strip()
+    for kind, text in BLOCKS
+    if not kind
+    for line in text.splitlines()
+    if line.startswith("afterstate ")
+]
+PROGRAMS = [text for kind, text in BLOCKS if kind == "python"]
+
+
+def execute(command: list[str], folder: Path) -> str:
+    """Run a command where its own program comes first on the path -> what it printed."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        command, cwd=folder, env=os.environ | {"PATH": path}, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("readme")
+
+
+def test_there_is_something_to_run() -> None:
+    names = {command.split()[1] for command in COMMANDS}
+    assert names == {"train", "eval", "move", "plot", "info", "bench", "perft"}
+    assert len(PROGRAMS) == 1
+
+
+def test_the_commands_in_their_order(folder: Path) -> None:
+    """Train, then ask the trained player: what each prints is not empty."""
+    for command in COMMANDS:
+        assert execute(shlex.split(command), folder).strip(), command
+    assert (folder / "curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_program(folder: Path) -> None:
+    """The Python example prints a slide with four values, and a mean."""
+    printed = execute([sys.executable, "-c", PROGRAMS[0]], folder).splitlines()
+    assert re.match(r"[0-3] \{", printed[0])
+    assert float(printed[1]) > 1000
+
+
+def make(*arguments: str) -> str:
+    done = subprocess.run(["make", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_make_help_lists_what_there_is() -> None:
+    assert [line.split()[0] for line in make("help").splitlines()] == ["help", "train", "test", "clean"]
+    assert make() == make("help")
+
+
+def test_make_train_is_a_run_that_works(folder: Path) -> None:
+    """Its commands with fewer games and a smaller network; the options are those of the Makefile."""
+    lines = [line for line in make("-n", "train", "RUN=made").splitlines() if "/afterstate " in line and "echo" not in line]
+    assert [shlex.split(line)[1] for line in lines] == ["train", "eval"]
+    for line in lines:
+        words = shlex.split(line)
+        for option, small in (("--games", "200"), ("--network", "0123"), ("--block", "50")):
+            if option in words:
+                words[words.index(option) + 1] = small
+        assert execute(["afterstate", *words[1:]], folder)
+    assert (folder / "made" / "checkpoints" / "best.safetensors").exists()
+    assert (folder / "made" / "report" / "curve.png").exists()
+
+
+def test_the_map_names_every_room() -> None:
+    """docs/architecture.md knows each module of the package."""
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    package = ROOT / "src" / "afterstate"
+    for path in package.rglob("*.py"):
+        room = path.relative_to(package).parts
+        if path.name != "__init__.py" and room[0] not in {"cli", "play", "report"}:
+            assert path.name in page, path
+
+
+def test_the_documents_speak_of_the_project_alone() -> None:
+    """No figure is left to be filled in."""
+    for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+        assert not re.search(r"@[A-Z]+@", path.read_text()), path
