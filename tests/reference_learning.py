@@ -1,4 +1,4 @@
-"""TD(0) again, slow and obvious: one dictionary a pattern, one float a weight, one line a formula. No code of the package.
+"""TD and TC again, slow and obvious: one dictionary a pattern, one float a weight, one line a formula. No code of the package.
 
 A board is a list of face values row by row, as in `reference`. A pattern is a list of cells.
 """
@@ -75,11 +75,29 @@ class Network:
     def value(self, cells: list[int]) -> float:
         return sum(self.tables[number].get(key, 0.0) for number, key in self.keys(cells))
 
-    def move(self, cells: list[int], error: float, alpha: float) -> None:
-        """Every look-up moves its weight by alpha / m * error; one that is looked up twice moves twice."""
+    def move(self, cells: list[int], error: float, rule: "Rule") -> None:
+        """Every look-up moves its weight by rate * alpha / m * error; one that is looked up twice moves twice."""
         keys = self.keys(cells)
         for number, key in keys:
-            self.tables[number][key] = self.tables[number].get(key, 0.0) + alpha / len(keys) * error
+            rate = 1.0
+            if rule.coherent:
+                total, sizes = rule.coherence.get((number, key), (0.0, 0.0))
+                rate = abs(total) / sizes if sizes else 1.0
+                rule.coherence[number, key] = (total + error, sizes + abs(error))
+            self.tables[number][key] = self.tables[number].get(key, 0.0) + rate * rule.alpha / len(keys) * error
+
+
+@dataclass
+class Rule:
+    """How to learn: TD or TC, and towards what."""
+
+    alpha: float
+    coherent: bool = False
+    backward: bool = False
+    decay: float = 0.0
+    horizon: int = 0
+    steps: int = 1
+    coherence: dict[tuple[int, tuple[int, ...]], tuple[float, float]] = field(default_factory=dict)
 
 
 def choose(network: Network, cells: list[int], of_states: bool) -> tuple[list[int], int] | None:
@@ -100,19 +118,49 @@ def choose(network: Network, cells: list[int], of_states: bool) -> tuple[list[in
     return next((after, reward) for value, after, reward in options if top - value <= 1e-6)
 
 
-def train_game(
-    network: Network, generator: Generator, *, of_states: bool, backward: bool, alpha: float
-) -> tuple[int, int, list[int]]:
+def train_game(network: Network, generator: Generator, rule: Rule, *, of_states: bool) -> tuple[int, int, list[int]]:
     """Play one game and learn from it -> score, slides, last board."""
     cells = generator.place(generator.place([0] * (network.rows * network.columns)))
-    chain: list[tuple[list[int], int]] = []  # valued positions, each with the reward on the way to it
+    chain: list[list[int]] = []  # valued positions
+    rewards: list[int] = []  # on the way to each
+    errors: list[float] = []  # delta of each but the last
     score = slides = reward = 0
 
+    def discounted(first: int) -> float:
+        return sum(rule.decay**power * error for power, error in enumerate(errors[first : first + rule.horizon + 1]))
+
     def arrive(position: list[int], gained: int) -> None:
-        if chain and not backward:
-            last = chain[-1][0]
-            network.move(last, gained + network.value(position) - network.value(last), alpha)
-        chain.append((position, gained))
+        chain.append(position)
+        rewards.append(gained)
+        now = len(chain) - 1
+        if rule.backward:
+            return
+        if rule.steps > 1:
+            first = now - rule.steps
+            if first >= 0:
+                target = sum(rewards[first + 1 :]) + network.value(position)
+                network.move(chain[first], target - network.value(chain[first]), rule)
+            return
+        if now >= 1:
+            errors.append(gained + network.value(position) - network.value(chain[-2]))
+        first = now - 1 - rule.horizon
+        if first >= 0:
+            network.move(chain[first], discounted(first), rule)
+
+    def finish() -> None:
+        last = len(chain) - 1
+        if rule.backward:
+            target = 0.0
+            for position, gained in zip(reversed(chain), reversed(rewards), strict=True):
+                network.move(position, target - network.value(position), rule)
+                target = gained + rule.decay * target + (1 - rule.decay) * network.value(position)
+        elif rule.steps > 1:
+            for first in range(max(last - rule.steps + 1, 0), last + 1):
+                network.move(chain[first], sum(rewards[first + 1 :]) - network.value(chain[first]), rule)
+        else:
+            errors.append(-network.value(chain[-1]))
+            for first in range(max(last - rule.horizon, 0), last + 1):
+                network.move(chain[first], discounted(first), rule)
 
     while True:
         if of_states:
@@ -126,8 +174,5 @@ def train_game(
         if not of_states:
             arrive(after, reward)
         cells = generator.place(after)
-    target = 0.0
-    for position, gained in reversed(chain if backward else chain[-1:]):
-        network.move(position, target - network.value(position), alpha)
-        target = gained + network.value(position)
+    finish()
     return score, slides, cells

@@ -15,8 +15,9 @@ import reference_learning as slow
 from afterstate.games.game import Game, State, make
 from afterstate.games.results import make_results
 from afterstate.kernel import u64
-from afterstate.learning.episode import Backward, Frozen, Online, play_games
-from afterstate.learning.rules import TD
+from afterstate.learning.episode import Frozen, play_games
+from afterstate.learning.rules import TC, TD
+from afterstate.learning.targets import make_target, moves_kept
 from afterstate.network.greedy import ValueOf, make_desk
 from afterstate.network.network import Network
 from afterstate.network.patterns import parse_pattern
@@ -25,13 +26,21 @@ from afterstate.rng import Purpose
 SEED = 5
 
 
-def play(network: Network, number: int, *, count: int = 1, backward: bool = False, alpha: float = 0.1) -> tuple[int, int, int]:
+def play(network: Network, number: int, *, count: int = 1, learning: slow.Rule) -> tuple[int, int, int]:
     """Train on games number .. number + count - 1 -> score, slides, largest tile of the last."""
     results = make_results(count)
-    length = network.game.longest + 1
-    order: Any = Backward(np.zeros(length, np.uint64), np.zeros(length, np.float64)) if backward else Online()
+    target = make_target(
+        backward=learning.backward,
+        decay=learning.decay,
+        horizon=learning.horizon,
+        steps=learning.steps,
+        longest=network.game.longest,
+    )
+    rule: Any = TD(np.float64(learning.alpha))
+    if learning.coherent:
+        rule = TC(np.float64(learning.alpha), np.zeros(2 * network.weights.size, np.float32))
     play_games(
-        order, network.game.tables, network.lookup, network.view, TD(np.float64(alpha)), make_desk(network.lookup),
+        target, network.game.tables, network.lookup, network.view, rule, make_desk(network.lookup, moves=moves_kept(target)),
         u64(SEED), u64(Purpose.TRAIN), number, count, results, 0,
     )  # fmt: skip
     return int(results.scores[-1]), int(results.moves[-1]), int(results.largest[-1])
@@ -63,24 +72,39 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
+RULES = {
+    "td0": {"alpha": 0.5},
+    "td0-backward": {"alpha": 0.5, "backward": True},
+    "td-lambda": {"alpha": 0.3, "decay": 0.5, "horizon": 3},
+    "td-lambda-backward": {"alpha": 0.3, "decay": 0.7, "backward": True},
+    "td-3-steps": {"alpha": 0.3, "steps": 3},
+    "tc0": {"alpha": 0.5, "coherent": True},
+    "tc-lambda": {"alpha": 0.5, "coherent": True, "decay": 0.5, "horizon": 3},
+    "tc-long-lambda": {"alpha": 0.3, "coherent": True, "decay": 0.9, "horizon": 9},
+    "tc-lambda-backward": {"alpha": 0.5, "coherent": True, "decay": 0.5, "backward": True},
+    "tc-2-steps": {"alpha": 0.5, "coherent": True, "steps": 2},
+}
+EVERYWHERE = [("td0", case) for case in CASES] + [("td0-backward", case) for case in CASES]
+SOMEWHERE = [(name, CASES[number % 4]) for number, name in enumerate(RULES) if not name.startswith("td0")]
+
+
 @pytest.mark.parametrize("values", ["afterstate", "state"])
-@pytest.mark.parametrize(("size", "patterns", "symmetry"), CASES)
-def test_a_game_of_learning_equals_the_reference(
-    size: str, patterns: list[str], symmetry: int, values: ValueOf, backward: bool
-) -> None:
+@pytest.mark.parametrize(("name", "case"), EVERYWHERE + SOMEWHERE, ids=str)
+def test_games_of_learning_equal_the_reference(name: str, case: tuple[str, list[str], int], values: ValueOf) -> None:
     """Score, slides and every weight after a game are those of the reference; games that rounding may decide are left out."""
+    size, patterns, symmetry = case
     game = make("2048", size=size)
     compared = 0
     for number in range(150):
         fast, copy = random_pair(game, patterns, symmetry, values, number)
         generator = slow.Generator(SEED, int(Purpose.TRAIN), number)
         before = fast.weights.copy()
+        learning: Any = RULES[name]
         try:
-            score, slides, cells = slow.train_game(copy, generator, of_states=values == "state", backward=backward, alpha=0.5)
+            score, slides, cells = slow.train_game(copy, generator, slow.Rule(**learning), of_states=values == "state")
         except slow.NearTieError:
             continue
-        assert play(fast, number, backward=backward, alpha=0.5) == (score, slides, max(cells).bit_length() - 1)
+        assert play(fast, number, learning=slow.Rule(**learning)) == (score, slides, max(cells).bit_length() - 1)
         for pattern, table in enumerate(copy.tables):
             keys = list(table)
             learned = np.array([fast.table(pattern)[tuple(reversed(key))] for key in keys])
@@ -123,7 +147,7 @@ def test_one_game_moves_only_weights_that_it_looked_up(number: int, alpha: float
     game = make("2048", size="2x2")
     network = Network(game, ["0123"])
     network.weights[:] = 7.0
-    score, slides, _ = play(network, number, alpha=alpha)
+    score, slides, _ = play(network, number, learning=slow.Rule(alpha))
     changed = int((network.weights != 7.0).sum())
     assert 1 <= changed <= 8 * (slides + 1)
     assert score >= 0
@@ -204,7 +228,7 @@ def learn_small(size: str, values: ValueOf, *, backward: bool, hope: float) -> N
     network.weights[:] = hope / network.lookups
     games = 30_000
     for part, alpha in enumerate((0.2, 0.1, 0.05, 0.02, 0.005)):
-        play(network, part * games, count=games, backward=backward, alpha=alpha)
+        play(network, part * games, count=games, learning=slow.Rule(alpha, backward=backward))
     return network
 
 

@@ -58,7 +58,8 @@ def test_the_program(folder: Path) -> None:
 
 
 def make(*arguments: str) -> str:
-    done = subprocess.run(["make", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    outside = {name: value for name, value in os.environ.items() if name not in {"MAKEFLAGS", "MAKELEVEL", "MFLAGS"}}
+    done = subprocess.run(["make", *arguments], cwd=ROOT, env=outside, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 
 from afterstate.errors import FileError, InputError, ResourceError
 from afterstate.games.results import Summary
@@ -16,6 +17,7 @@ from afterstate.learning.runfolder import RunFolder, find_model
 from afterstate.learning.trainer import WARM_UP, Listener, Progress, Run, resume, train
 from afterstate.learning.workers import Workers, count_threads
 from afterstate.network.modelfile import load_model, read_header
+from commandline import PROGRAM, done, process
 
 SMALL = "0123,4567"
 
@@ -77,6 +79,20 @@ def test_one_thread_and_one_seed_are_one_run(whole: Run, tmp_path: Path) -> None
     assert np.array_equal(again.network.weights, whole.network.weights), "evaluations must not disturb the learning"
     other = train(options(games=2000, seed=4), run=tmp_path / "other")
     assert not np.array_equal(other.network.weights, whole.network.weights)
+
+
+def test_the_same_code_runs_as_plain_python(tmp_path: Path) -> None:
+    """Without the compiler every kernel is an ordinary function, and what it learns is the same, bit for bit."""
+    command = ("train", "2048", "--network", "01,45", "--games", "3", "--threads", "1", "--seed", "5", "--quiet", "--run")
+    watched = f"import numba; assert numba.config.DISABLE_JIT; {PROGRAM[-1]}"
+    plain = process(watched, *command, tmp_path / "plain", NUMBA_DISABLE_JIT="1")
+    assert plain.code == 0, plain.err
+    done(*command, tmp_path / "compiled")
+    one, other = (load_file(tmp_path / name / "checkpoints" / "last.safetensors") for name in ("plain", "compiled"))
+    for pattern in ("01", "45"):
+        assert one[pattern].any()
+        assert one[pattern].dtype == other[pattern].dtype
+        assert one[pattern].tobytes() == other[pattern].tobytes()
 
 
 @pytest.mark.parametrize("order", ["forward", "backward"])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from afterstate.api import load, train
-    from afterstate.errors import AfterstateError, FileError, InputError, ModelError, ResourceError
+    from afterstate.errors import AfterstateError, DivergedError, FileError, InputError, ModelError, ResourceError
     from afterstate.games.game import Afterstate, Game, Outcome, Slide, State, make
     from afterstate.games.results import Summary
     from afterstate.learning.trainer import Run
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # where each name lives; loaded on first use, so that `import afterstate` stays quick
 _HOMES = {
     "afterstate.api": ("load", "train"),
-    "afterstate.errors": ("AfterstateError", "FileError", "InputError", "ModelError", "ResourceError"),
+    "afterstate.errors": ("AfterstateError", "DivergedError", "FileError", "InputError", "ModelError", "ResourceError"),
     "afterstate.games.game": ("Afterstate", "Game", "Outcome", "Slide", "State", "make"),
     "afterstate.games.results": ("Summary",),
     "afterstate.learning.trainer": ("Run",),
@@ -40,6 +40,7 @@ __all__ = [
     "AfterstateError",
     "Agent",
     "Choice",
+    "DivergedError",
     "Explanation",
     "FileError",
     "Game",

@@ -17,5 +17,9 @@ class ModelError(FileError):
     """A model file that is broken, foreign, or for another game."""
 
 
+class DivergedError(AfterstateError):
+    """A training whose values have run away; its last checkpoint is kept."""
+
+
 class ResourceError(AfterstateError):
     """Not enough memory or disk for what was asked."""

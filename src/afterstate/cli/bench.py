@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from afterstate.cli.common import compiling, console, print_json
+from afterstate.learning.options import TrainOptions
 from afterstate.units import format_rate, parse_count
 
 
@@ -25,6 +26,8 @@ def bench(
     threads: Annotated[int | None, typer.Option(help="threads  [default: 1 and all processors]")] = None,
     games: Annotated[str, typer.Option(help="training games from a fresh network")] = "10k",
     network: Annotated[str, typer.Option(help="network")] = "4x6",
+    method: Annotated[str, typer.Option(help="learning rule: td (alpha 0.1) or tc (alpha 1.0)")] = "td",
+    decay: Annotated[float, typer.Option("--lambda", help="lambda, delayed by three moves")] = 0.0,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
     """Measure the speed of this machine.
@@ -34,18 +37,20 @@ def bench(
     Machines are noisy: compare two programs only by runs in turn, and by the median of several.
     """
     count = parse_count(games, name="games")
+    TrainOptions(method=method, lambda_=decay)  # type: ignore[arg-type]
     with compiling():
         from afterstate.learning.workers import count_threads
         from afterstate.play.bench import bench_eval, bench_gather, bench_train, legal_per_move, signature
 
+        how: Any = {"method": method, "decay": decay}
         sets = [count_threads(threads)] if threads is not None else sorted({1, count_threads(None)})
         if what is What.SIGNATURE:
             found: dict[str, Any] = {"signature": signature()}
         else:
-            bench_train(1, games=1, network=network)
-            found = {"network": network, "games": count, "runs": []}
+            bench_train(1, games=1, network=network, **how)
+            found = {"network": network, "games": count, **how, "runs": []}
             for number in sets:
-                trained, learned = bench_train(number, games=count, network=network)
+                trained, learned = bench_train(number, games=count, network=network, **how)
                 run: dict[str, Any] = {"threads": number, "train": {"moves_per_s": trained.moves_per_s, "mean": trained.mean}}
                 if what is not What.TRAIN:
                     played = bench_eval(learned, number)
@@ -86,7 +91,10 @@ def _show(found: dict[str, Any]) -> None:
                 format_rate(run["eval"]["moves_per_s"]) if "eval" in run else "",
                 *limits,
             )
-        screen.print(f"2048, {found['network']}, TD(0), alpha 0.1, the first {found['games']:,} games", style="grey50")
+        screen.print(
+            f"2048, {found['network']}, {found['method']}({found['decay']:g}), the first {found['games']:,} games",
+            style="grey50",
+        )
         screen.print(table)
     if "signature" in found:
         screen.print(f"signature {found['signature']}")

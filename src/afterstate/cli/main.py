@@ -9,7 +9,7 @@ from io import TextIOWrapper
 import typer
 
 from afterstate.cli import bench, evaluate, info, move, perft, plot, train
-from afterstate.errors import AfterstateError, FileError, InputError, ModelError, ResourceError
+from afterstate.errors import AfterstateError, DivergedError, FileError, InputError, ModelError, ResourceError
 
 
 class Exit(IntEnum):
@@ -21,13 +21,15 @@ class Exit(IntEnum):
     FILE = 4
     MODEL = 5
     RESOURCE = 6
+    DIVERGED = 7
     INTERRUPTED = 130
 
 
 app = typer.Typer(
     name="afterstate",
     help="Learn, measure and play 2048-like games with n-tuple networks and temporal-difference learning.",
-    epilog="Exit codes: 0 done, 2 wrong command line, 3 wrong input, 4 file, 5 model file, 6 memory or disk, 130 interrupted.",
+    epilog="Exit codes: 0 done, 2 wrong command line, 3 wrong input, 4 file, 5 model file, 6 memory or disk, 7 diverged, "
+    "130 interrupted.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -56,6 +58,7 @@ def exit_code(error: BaseException) -> Exit:
         (FileError, Exit.FILE),
         (InputError, Exit.INPUT),
         (ResourceError, Exit.RESOURCE),
+        (DivergedError, Exit.DIVERGED),
         (MemoryError, Exit.RESOURCE),
         (OSError, Exit.RESOURCE),
         (KeyboardInterrupt, Exit.INTERRUPTED),

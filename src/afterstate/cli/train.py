@@ -76,7 +76,8 @@ def _with_options(command: Any) -> Any:
         if spec.default not in (None, MISSING):
             text += f"  [default: {spec.default}]"
         kind = str if spec.name in _TEXT or get_origin(spec.type) is Literal else option_type(spec.name)
-        parameters.append(_parameter(spec.name, kind | None, typer.Option(help=text, show_default=False)))
+        flag = f"--{spec.name.rstrip('_').replace('_', '-')}"
+        parameters.append(_parameter(spec.name, kind | None, typer.Option(flag, help=text, show_default=False)))
     parameters += [
         _parameter("quiet", bool, typer.Option("--quiet", help="do not print a block every --block games"), default=False),
         _parameter("as_json", bool, typer.Option("--json", help="print what was reached as JSON"), default=False),

@@ -1,10 +1,7 @@
 """The training kernel: play one game with the network as it is, and learn from it.
 
-A game is a chain of valued positions x_0, x_1, ... x_T (afterstates, or states), with a reward on the way from one to the
-next. TD(0) moves V(x_t) towards r_{t+1} + V(x_{t+1}), and V(x_T) towards 0: nothing more is to be won.
-
-`Online` learns while it plays. `Backward` plays the game to its end and learns from the last position to the first, each time
-from the value just improved. `Frozen` only plays, and `Recorded` only plays and keeps every position.
+The target says when and towards what the values of a game's positions move (`targets`), the rule what an error does to the
+weights (`rules`). `Frozen` only plays, and `Recorded` only plays and keeps every position.
 """
 
 from typing import Any, NamedTuple
@@ -14,27 +11,13 @@ from numpy.typing import NDArray
 
 from afterstate.games.game import largest, slides, spawn, start
 from afterstate.kernel import implement, kernel, specialised, u64
-from afterstate.learning.rules import learn
-from afterstate.network.greedy import RING, Afterstates, Desk, States, best_slide, survey, weigh
-from afterstate.network.lookup import index_board, sum_weights
+from afterstate.learning.rules import expect, learn
+from afterstate.learning.targets import Backward, Online, Steps, arrive, finish
+from afterstate.network.greedy import Afterstates, Desk, States, best_slide, survey, weigh
+from afterstate.network.lookup import sum_weights
 from afterstate.rng import stream
 
-_0, _1, _4 = u64(0), u64(1), u64(4)
-_RING = u64(RING)
-_NOTHING = 0.0
-
-
-class Online(NamedTuple):
-    """Learn from each move as soon as the next one is chosen."""
-
-    unused: np.uint64 = u64(0)
-
-
-class Backward(NamedTuple):
-    """Learn after the game, from its end to its start."""
-
-    boards: NDArray[np.uint64]  # (longest + 1,) the chain of this game
-    rewards: NDArray[np.float64]  # (longest + 1,) reward on the way to each
+_0, _4 = u64(0), u64(4)
 
 
 class Frozen(NamedTuple):
@@ -69,79 +52,73 @@ def _afterstates(view: Any) -> bool:
 
 
 @specialised
-def play_and_learn(order: Any, game: Any, net: Any, view: Any, rule: Any, rng: u64, desk: Desk) -> Any:
+def _keep_board(target: Any, number: int, board: u64) -> None:
+    """Keep position x_number until the game is over, if the target wants it."""
+    raise NotImplementedError
+
+
+def _keep_no_board(target: Any, number: int, board: u64) -> None:
+    pass
+
+
+@implement(_keep_board, Backward)
+def _keep_the_board(target: Any, number: int, board: u64) -> None:
+    target.boards[number] = board
+
+
+@specialised
+def play_and_learn(target: Any, game: Any, net: Any, view: Any, rule: Any, rng: u64, desk: Desk) -> Any:
     """One game -> score, number of slides, index of the largest tile."""
     raise NotImplementedError
 
 
-@implement(play_and_learn, Online)
-def _online(order: Any, game: Any, net: Any, view: Any, rule: Any, rng: u64, desk: Desk) -> Any:
+def _learn_a_game(target: Any, game: Any, net: Any, view: Any, rule: Any, rng: u64, desk: Desk) -> Any:
     board, extra, rng = start(game, rng)
     score, moves = 0, 0
+    number = 0  # of the next position in the chain
     at = _0  # where this move's indices begin
-    last, has_last = _0, False  # indices of x_{t-1}
-    due, error, has_due = _0, _NOTHING, False  # the update of x_{t-2}: put off until this move's memory is under way
-    reward = _NOTHING
+    has_due, due, error = False, _0, 0.0  # an update that is put off until this move's memory is under way
+    reward = 0.0
     while True:
         legal = slides(game, board, extra, desk.after, desk.extras, desk.rewards)
         survey(view, net, board, legal, desk, at)
         if has_due:
             learn(rule, net, desk.indices, due, error)
-            has_due = False
         if _values_states(view):
-            if has_last:
-                error = reward + sum_weights(net, desk.indices, at) - sum_weights(net, desk.indices, last)
-                learn(rule, net, desk.indices, last, error)
-            last, has_last = at, True
+            _keep_board(target, number, board)
+            total = reward + sum_weights(net, desk.indices, at)
+            has_due, due, error = arrive(target, net, desk.indices, number, at, reward, total)
+            if has_due:  # a state is known before the slide is chosen, so it learns before
+                learn(rule, net, desk.indices, due, error)
+                has_due = False
+            expect(rule, net, desk.indices, at)
+            number += 1
         if legal == 0:
             break
         weigh(view, game, net, legal, desk, at)
-        slide = best_slide(desk.values)
-        if not _values_states(view):
-            if has_last:
-                due, has_due = last, True
-                error = desk.values[slide] - sum_weights(net, desk.indices, last)
-            last, has_last = at + u64(slide) * net.lookups, True
+        slide = best_slide(desk.values, legal)
         reward = np.float64(desk.rewards[slide])
+        if not _values_states(view):
+            place = at + u64(slide) * net.lookups
+            _keep_board(target, number, desk.after[slide])
+            has_due, due, error = arrive(target, net, desk.indices, number, place, reward, desk.values[slide])
+            expect(rule, net, desk.indices, place)
+            number += 1
         score += desk.rewards[slide]
         moves += 1
         board, extra, rng = spawn(game, desk.after[slide], desk.extras[slide], rng)
         at += _4 * net.lookups
-        if at == _RING * _4 * net.lookups:
+        if at == u64(desk.indices.size):
             at = _0
-    learn(rule, net, desk.indices, last, -sum_weights(net, desk.indices, last))
+    finish(target, net, rule, desk.indices, number - 1)
     return score, moves, largest(game, board, extra)
 
 
-@implement(play_and_learn, Backward)
-def _backward(order: Any, game: Any, net: Any, view: Any, rule: Any, rng: u64, desk: Desk) -> Any:
-    board, extra, rng = start(game, rng)
-    score, moves = 0, 0
-    length = 0
-    reward = _NOTHING
-    while True:
-        legal = slides(game, board, extra, desk.after, desk.extras, desk.rewards)
-        survey(view, net, board, legal, desk, _0)
-        if _values_states(view):
-            order.boards[length], order.rewards[length] = board, reward
-            length += 1
-        if legal == 0:
-            break
-        weigh(view, game, net, legal, desk, _0)
-        slide = best_slide(desk.values)
-        reward = np.float64(desk.rewards[slide])
-        if not _values_states(view):
-            order.boards[length], order.rewards[length] = desk.after[slide], reward
-            length += 1
-        score += desk.rewards[slide]
-        moves += 1
-        board, extra, rng = spawn(game, desk.after[slide], desk.extras[slide], rng)
-    target = _NOTHING
-    for number in range(length - 1, -1, -1):
-        index_board(net, order.boards[number], desk.indices, _0)
-        learn(rule, net, desk.indices, _0, target - sum_weights(net, desk.indices, _0))
-        target = order.rewards[number] + sum_weights(net, desk.indices, _0)
-    return score, moves, largest(game, board, extra)
+implement(_keep_board, Online)(_keep_no_board)
+implement(_keep_board, Steps)(_keep_no_board)
+implement(play_and_learn, Online)(_learn_a_game)
+implement(play_and_learn, Steps)(_learn_a_game)
+implement(play_and_learn, Backward)(_learn_a_game)
 
 
 @specialised
@@ -170,7 +147,7 @@ def _only_play(order: Any, game: Any, net: Any, view: Any, rule: Any, rng: u64, 
             break
         survey(view, net, board, legal, desk, _0)
         weigh(view, game, net, legal, desk, _0)
-        slide = best_slide(desk.values)
+        slide = best_slide(desk.values, legal)
         _keep(order, moves, board, slide, desk)
         score += desk.rewards[slide]
         moves += 1

@@ -8,10 +8,12 @@ from typing import Any, Literal, get_args, get_origin
 from afterstate.errors import InputError
 from afterstate.units import check_seed, parse_count, parse_time
 
-Method = Literal["td"]
+Method = Literal["tc", "td"]
 Target = Literal["afterstate", "state"]
 Order = Literal["forward", "backward"]
 MAX_BLOCK = 10_000_000
+MAX_HORIZON = 100
+MAX_VALUE = 10**9
 COUNTS = {"games", "block", "eval_every", "eval_games"}
 
 
@@ -31,10 +33,16 @@ class TrainOptions:
     symmetry: int | None = _option(
         None, "isomorphisms that share weights: 8, 4 (rotations) or 1 [default: 8, or the preset's own]"
     )
-    method: Method = _option("td", "learning rule: td")
+    method: Method = _option("td", "learning rule: td (one rate for all), tc (temporal coherence, a rate for each weight)")
     target: Target = _option("afterstate", "what the network values: the board before or after the new tile")
     order: Order = _option("forward", "learn while playing (forward), or after each game from its end (backward)")
-    alpha: float = _option(0.1, "learning rate; each of the m looked-up weights moves by alpha/m of the error")
+    lambda_: float = _option(0.0, "how much of the later errors counts: 0 for TD(0), up to 1")
+    horizon: int = _option(3, "moves that TD(lambda) waits for, when it learns forward")
+    steps: int = _option(1, "rewards in a target before a value follows: n-step TD")
+    alpha: float | None = _option(
+        None, "learning rate; each of the m looked-up weights moves by alpha/m of the error [default: 0.1 for td, 1.0 for tc]"
+    )
+    optimistic: float = _option(0.0, "value that every position starts with; high hopes make a player try everything")
     schedule: str | None = _option(None, "later learning rates, as game:alpha or percent:alpha, such as 50%:0.01,75%:0.001")
     games: int | None = _option(None, "games in all, such as 100k [default: 100k, unless --time is given]", free=True)
     time: float | None = _option(None, "training time in all, such as 10m; the run ends with the game under way", free=True)
@@ -54,14 +62,31 @@ class TrainOptions:
             allowed = get_args({"method": Method, "target": Target, "order": Order}[name])
             if getattr(self, name) not in allowed:
                 raise InputError(f"{name} is {' or '.join(allowed)}, not {getattr(self, name)!r}")
+        if self.alpha is None:
+            object.__setattr__(self, "alpha", {"td": 0.1, "tc": 1.0}[self.method])
+        assert self.alpha is not None
         check_rate(self.alpha)
+        self._check_target()
         check_seed(self.seed)
         if self.block > MAX_BLOCK:
             raise InputError(f"a block has at most {MAX_BLOCK} games, not {self.block}")
         self.rates()
 
+    def _check_target(self) -> None:
+        if not 0 <= self.lambda_ <= 1:
+            raise InputError(f"lambda must be 0 to 1, not {self.lambda_}")
+        if not 1 <= self.horizon <= MAX_HORIZON:
+            raise InputError(f"horizon must be 1 to {MAX_HORIZON}, not {self.horizon}")
+        if not 1 <= self.steps <= MAX_HORIZON:
+            raise InputError(f"steps must be 1 to {MAX_HORIZON}, not {self.steps}")
+        if self.steps > 1 and (self.lambda_ > 0 or self.order == "backward"):
+            raise InputError("steps above 1 go with lambda 0 and order forward")
+        if not 0 <= self.optimistic <= MAX_VALUE:
+            raise InputError(f"an optimistic value is 0 to {MAX_VALUE}, not {self.optimistic}")
+
     def rates(self) -> list[tuple[int, float]]:
         """Learning rates as (first game, alpha), in order; the first is for game 0."""
+        assert self.alpha is not None
         steps = [(0, self.alpha)]
         for part in (self.schedule or "").replace(" ", "").split(","):
             if not part:
@@ -98,7 +123,7 @@ class TrainOptions:
         for spec in fields(self):
             before, now = getattr(self, spec.name), getattr(other, spec.name)
             if before != now and spec.name in given and not spec.metadata["free"]:
-                name = spec.name.replace("_", "-")
+                name = spec.name.rstrip("_").replace("_", "-")
                 raise InputError(
                     f"the run was started with {name} {before}, so it cannot go on with {name} {now}; leave --{name} out"
                 )

@@ -3,8 +3,9 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from afterstate.kernel import implement, specialised, u64
+from afterstate.kernel import implement, prefetch, specialised, u64
 
 _1 = u64(1)
 
@@ -18,9 +19,25 @@ class TD(NamedTuple):
     alpha: np.float64
 
 
+class TC(NamedTuple):
+    """Temporal coherence: each weight has a rate of its own, |E| / A, where E adds up its errors and A their sizes.
+
+    Errors that agree in sign keep the rate near 1; errors that cancel let it fall. A weight that was never moved has rate 1.
+    """
+
+    beta: np.float64
+    coherence: NDArray[np.float32]  # (2 * size,) E and A of each weight, side by side
+
+
 @specialised
 def learn(rule: Any, net: Any, indices: Any, at: u64, error: float) -> None:
     """Move the value behind indices[at : at + m] towards its target; error = target - value."""
+    raise NotImplementedError
+
+
+@specialised
+def expect(rule: Any, net: Any, indices: Any, at: u64) -> None:
+    """Ask the memory for what `learn` will need of these indices besides the weights."""
     raise NotImplementedError
 
 
@@ -30,3 +47,30 @@ def _learn_td(rule: Any, net: Any, indices: Any, at: u64, error: float) -> None:
     step = np.float32(rule.alpha / net.lookups * error)
     for place in range(at, at + net.lookups):
         weights[indices[place]] += step
+
+
+@implement(expect, TD)
+def _expect_td(rule: Any, net: Any, indices: Any, at: u64) -> None:
+    pass
+
+
+@implement(learn, TC)
+def _learn_tc(rule: Any, net: Any, indices: Any, at: u64, error: float) -> None:
+    weights, coherence = net.weights, rule.coherence
+    step = np.float32(rule.beta / net.lookups * error)
+    delta = np.float32(error)
+    size = abs(delta)
+    for place in range(at, at + net.lookups):
+        index = u64(indices[place])
+        pair = index + index
+        total, sizes = coherence[pair], coherence[pair + _1]
+        rate = abs(total) / sizes if sizes != np.float32(0) else np.float32(1)
+        weights[index] += step * rate
+        coherence[pair] = total + delta
+        coherence[pair + _1] = sizes + size
+
+
+@implement(expect, TC)
+def _expect_tc(rule: Any, net: Any, indices: Any, at: u64) -> None:
+    for place in range(at, at + net.lookups):
+        prefetch(rule.coherence, u64(indices[place]) << _1)

@@ -59,7 +59,8 @@ class RunFolder:
         lines = []
         for spec in fields(options):
             value = getattr(options, spec.name)
-            text = f"# {spec.name} =" if value is None else f"{spec.name} = {json.dumps(value)}"
+            name = spec.name.rstrip("_")  # `lambda` is a word of Python
+            text = f"# {name} =" if value is None else f"{name} = {json.dumps(value)}"
             lines.append(f"{text:<40}  # {spec.metadata['help']}\n")
         with atomic_write(self.config) as file:
             file.write("".join(lines).encode())
@@ -71,15 +72,15 @@ class RunFolder:
                 values = tomllib.load(file)
         except (OSError, ValueError) as error:
             raise FileError(f"cannot read {self.config}: {error}") from error
-        known = {spec.name for spec in fields(TrainOptions)}
+        known = {spec.name.rstrip("_"): spec.name for spec in fields(TrainOptions)}
         for key, value in values.items():
             if key not in known:
                 raise FileError(f"{self.config} has an unknown key {key!r}")
-            wanted = option_type(key)
+            wanted = option_type(known[key])
             if not isinstance(value, (int, float) if wanted is float else wanted) or isinstance(value, bool):
                 raise FileError(f"{self.config}: {key} must be of type {wanted.__name__}, not {value!r}")
         try:
-            return TrainOptions(**values)
+            return TrainOptions(**{known[key]: value for key, value in values.items()})
         except InputError as error:
             raise FileError(f"{self.config}: {error}") from error
 
@@ -175,7 +176,7 @@ def _is_record(record: Any) -> bool:
 
 def options_as_dict(options: TrainOptions) -> dict[str, Any]:
     """Options for a header: those that are set."""
-    return {name: value for name, value in asdict(options).items() if value is not None}
+    return {name.rstrip("_"): value for name, value in asdict(options).items() if value is not None}
 
 
 def _free_name(options: TrainOptions) -> Path:

@@ -9,22 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from afterstate.errors import FileError, ModelError
-from afterstate.games.game import Game, make
+from afterstate.errors import DivergedError, FileError, ModelError
+from afterstate.games.game import Game, State, make
 from afterstate.games.results import Results, Summary, make_results, summarise
 from afterstate.kernel import u64
-from afterstate.learning.episode import Backward, Online, play_games
+from afterstate.learning.episode import play_games
 from afterstate.learning.options import TrainOptions
-from afterstate.learning.rules import TD
+from afterstate.learning.rules import TC, TD
 from afterstate.learning.runfolder import RunFolder, options_as_dict
+from afterstate.learning.targets import make_target, moves_kept
 from afterstate.learning.workers import Share, Workers, count_threads, play_frozen, stop_on_signal
 from afterstate.network.greedy import make_desk
 from afterstate.network.modelfile import load_model, load_tensors, save_model
-from afterstate.network.network import Network
+from afterstate.network.network import Network, allocate
 from afterstate.network.patterns import default_network, default_symmetry, parse_patterns
 from afterstate.rng import Purpose
 
 WARM_UP = 500  # games that one thread plays alone on a fresh network, so that no early update is lost to another thread
+RUNAWAY = 1e9  # a value that no game can reach
 SAVE_EVERY = 60.0  # seconds between checkpoints of an undisturbed run
 
 
@@ -84,7 +86,7 @@ def resolve(options: TrainOptions) -> TrainOptions:
 
 
 def new_network(options: TrainOptions) -> Network:
-    """A fresh network as resolved options say."""
+    """A fresh network as resolved options say, if there is room for it and for what its learning rule keeps."""
     assert options.network is not None
     assert options.symmetry is not None
     return Network(game_of(options), options.network, symmetry=options.symmetry, values=options.target)
@@ -168,14 +170,22 @@ class Trainer:
         self.last_block: Summary | None = None
         self.saved_at = perf_counter()
         self.saved_games = 0
-        self.desks = [make_desk(network.lookup) for _ in range(self.workers.threads)]
-        self.orders = [self._order() for _ in range(self.workers.threads)]
+        self.coherence = allocate(2 * network.weights.size) if options.method == "tc" else None
+        self.targets = [self._target() for _ in range(self.workers.threads)]
+        self.desks = [make_desk(network.lookup, moves=moves_kept(target)) for target in self.targets]
 
-    def _order(self) -> Any:
-        if self.options.order == "forward":
-            return Online()
-        length = self.game.longest + 1
-        return Backward(np.zeros(length, np.uint64), np.zeros(length, np.float64))
+    def _target(self) -> Any:
+        options = self.options
+        return make_target(
+            backward=options.order == "backward",
+            decay=options.lambda_,
+            horizon=options.horizon,
+            steps=options.steps,
+            longest=self.game.longest,
+        )
+
+    def _rule(self, alpha: float) -> Any:
+        return TD(np.float64(alpha)) if self.coherence is None else TC(np.float64(alpha), self.coherence)
 
     # --- the loop ------------------------------------------------------------------------------------------------------
 
@@ -206,7 +216,9 @@ class Trainer:
         if self.options.eval_every is not None:
             play_frozen(self.network, 0, self.options.seed, self.workers)
         if self.games == 0:
-            self.network.weights.fill(0.0)
+            self.network.weights.fill(self.options.optimistic / self.network.lookups)
+            if self.coherence is not None:
+                self.coherence.fill(0.0)
 
     def _finished(self) -> bool:
         options = self.options
@@ -252,7 +264,7 @@ class Trainer:
 
     def _play(self, thread: int, first: int, count: int, *, alpha: float) -> None:
         play_games(
-            self.orders[thread], self.game.tables, self.network.lookup, self.network.view, TD(np.float64(alpha)),
+            self.targets[thread], self.game.tables, self.network.lookup, self.network.view, self._rule(alpha),
             self.desks[thread], u64(self.options.seed), u64(Purpose.TRAIN), first, count,
             self.results, first - self.games + self.in_block,
         )  # fmt: skip
@@ -268,6 +280,7 @@ class Trainer:
 
     def _close_block(self) -> None:
         """Statistics of a whole block: to the listener, to the metrics, and to the best checkpoint if it is one."""
+        self._check_values()
         block = summarise(self.game, self.results, self.block_seconds)
         self.last_block = block
         alpha = [rate for step, rate in self.rates if step < self.games][-1]
@@ -278,6 +291,16 @@ class Trainer:
         if (block.win_rate, block.mean) > self.best:
             self.best = (block.win_rate, block.mean)
             self._write(self.folder.best, block={"games": self.games, "win_rate": block.win_rate, "mean": block.mean})
+
+    def _check_values(self) -> None:
+        """Stop a run whose values have run away. Every value feeds on those after it, so the first boards show it."""
+        firsts = [self.network.value(outcome.state) for outcome in self.game.outcomes(State(0))]
+        if not all(abs(value) < RUNAWAY for value in firsts):
+            kept = f"the checkpoint at game {self.saved_games} is kept" if self.saved_games else "no checkpoint was written"
+            raise DivergedError(
+                f"the training has diverged by game {self.games}: its values are no longer numbers, or beyond any score. "
+                f"Start again with a smaller --alpha than {self.options.alpha}; {kept}"
+            )
 
     def _evaluation_due(self) -> bool:
         every = self.options.eval_every
@@ -303,7 +326,10 @@ class Trainer:
     def save(self) -> None:
         """Write the last checkpoint: the network, and the block under way."""
         part = self.results.part(0, self.in_block)
-        self._write(self.folder.last, more={f"block.{name}": array for name, array in part._asdict().items()})
+        more: dict[str, Any] = {f"block.{name}": array for name, array in part._asdict().items()}
+        if self.coherence is not None:
+            more["coherence"] = self.coherence
+        self._write(self.folder.last, more=more)
         self.saved_at = perf_counter()
         self.saved_games = self.games
 
@@ -327,6 +353,8 @@ class Trainer:
             self.evaluated, self.block_seconds = int(state["evaluated"]), float(state["block_seconds"])
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"{self.folder.last} is not a checkpoint: {error}") from error
+        if self.coherence is not None:
+            self.coherence[:] = load_tensors(self.folder.last, ["coherence"])["coherence"]
         self.in_block = len(part.scores)
         if self.in_block >= self.options.block:
             raise FileError(f"{self.folder.last} holds {self.in_block} games of a block of {self.options.block}")

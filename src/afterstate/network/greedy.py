@@ -14,7 +14,6 @@ from afterstate.kernel import implement, kernel, specialised, u64
 from afterstate.network.lookup import Lookup, index_board, sum_weights
 
 ValueOf = Literal["afterstate", "state"]
-RING = 3  # moves whose indices are kept: this one's, the last one's, and one more whose update may be under way
 MINUS_INFINITY = -np.inf
 
 
@@ -40,21 +39,21 @@ class Desk(NamedTuple):
     extras: NDArray[np.uint64]  # (4,)
     rewards: NDArray[np.int64]  # (4,)
     values: NDArray[np.float64]  # (4,) reward + value of each slide; -inf where it is illegal
-    indices: NDArray[Any]  # (RING * 4 * m,) 32 bits wide where that is enough
+    indices: NDArray[Any]  # (moves * 4 * m,) 32 bits wide where that is enough
     boards: NDArray[np.uint64]  # (MAX_OUTCOMES,)
     more: NDArray[np.uint64]  # (MAX_OUTCOMES,)
     chances: NDArray[np.float64]  # (MAX_OUTCOMES,)
 
 
-def make_desk(net: Lookup) -> Desk:
-    """Working memory for a network, on cache lines that no other thread's lies on."""
+def make_desk(net: Lookup, *, moves: int = 3) -> Desk:
+    """Working memory for a network, on cache lines that no other thread's lies on; it keeps the indices of so many moves."""
     wide = np.uint32 if net.weights.size <= 2**32 else np.uint64
     return Desk(
         _alone(4, np.uint64),
         _alone(4, np.uint64),
         _alone(4, np.int64),
         _alone(4, np.float64),
-        _alone(RING * 4 * int(net.lookups), wide),
+        _alone(moves * 4 * int(net.lookups), wide),
         _alone(MAX_OUTCOMES, np.uint64),
         _alone(MAX_OUTCOMES, np.uint64),
         _alone(MAX_OUTCOMES, np.float64),
@@ -122,11 +121,11 @@ def settle(expected: float) -> float:
 
 
 @kernel
-def best_slide(values: Any) -> int:
-    """The slide with the largest value, the first of equals; -1 if none is legal."""
+def best_slide(values: Any, legal: int) -> int:
+    """The legal slide with the largest value, the first of equals; one must be legal. Values that are no numbers lose."""
     best = -1
     top = MINUS_INFINITY
     for slide in range(4):
-        if values[slide] > top:
+        if (legal & (1 << slide)) and (best < 0 or values[slide] > top):
             best, top = slide, values[slide]
     return best

@@ -15,11 +15,13 @@ import numpy as np
 from afterstate.games.game import make, slides
 from afterstate.games.results import Results, make_results
 from afterstate.kernel import kernel, prefetch, u64
-from afterstate.learning.episode import Backward, Frozen, Online, Recorded, play_games
-from afterstate.learning.rules import TD
+from afterstate.learning.episode import Frozen, Recorded, play_games
+from afterstate.learning.options import Method
+from afterstate.learning.rules import TC, TD
+from afterstate.learning.targets import make_target, moves_kept
 from afterstate.learning.workers import Workers
 from afterstate.network.greedy import ValueOf, make_desk
-from afterstate.network.network import Network
+from afterstate.network.network import Network, allocate
 from afterstate.rng import Purpose, draw, stream
 
 SEED = u64(1)
@@ -44,13 +46,16 @@ class Speed:
         return self.moves / self.seconds
 
 
-def _play(network: Network, order: Any, purpose: Purpose, games: int, threads: int) -> Speed:
+def _play(
+    network: Network, purpose: Purpose, games: int, threads: int, *, rule: Any = None, learning: dict[str, Any] | None = None
+) -> Speed:
     results = make_results(games)
-    desks = [make_desk(network.lookup) for _ in range(threads)]
+    targets = [_target(network, **learning) if learning is not None else Frozen() for _ in range(threads)]
+    desks = [make_desk(network.lookup, moves=moves_kept(target)) for target in targets]
 
     def play(thread: int, first: int, count: int) -> int:
         play_games(
-            order, network.game.tables, network.lookup, network.view, TD(np.float64(0.1)), desks[thread],
+            targets[thread], network.game.tables, network.lookup, network.view, rule or TD(np.float64(0)), desks[thread],
             SEED, u64(purpose), first, count, results, first,
         )  # fmt: skip
         return 0
@@ -62,16 +67,26 @@ def _play(network: Network, order: Any, purpose: Purpose, games: int, threads: i
     return Speed(threads, int(results.moves.sum()), seconds, float(results.scores.mean()))
 
 
-def bench_train(threads: int, *, games: int = GAMES, network: str = "4x6") -> tuple[Speed, Network]:
+def _target(network: Network, *, backward: bool = False, decay: float = 0.0, steps: int = 1) -> Any:
+    return make_target(backward=backward, decay=decay, horizon=3, steps=steps, longest=network.game.longest)
+
+
+def bench_train(
+    threads: int, *, games: int = GAMES, network: str = "4x6", method: Method = "td", decay: float = 0.0
+) -> tuple[Speed, Network]:
     """Train a fresh network -> how fast that was, and the network."""
     fresh = Network(make("2048"), network)
     fresh.weights.fill(0.0)
-    return _play(fresh, Online(), Purpose.TRAIN, games, threads), fresh
+    rule: Any = TD(np.float64(0.1))
+    if method == "tc":
+        rule = TC(np.float64(1.0), allocate(2 * fresh.weights.size))
+        rule.coherence.fill(0.0)
+    return _play(fresh, Purpose.TRAIN, games, threads, rule=rule, learning={"decay": decay}), fresh
 
 
 def bench_eval(network: Network, threads: int, *, games: int = EVAL_GAMES) -> Speed:
     """Play with learning off."""
-    return _play(network, Frozen(), Purpose.EVAL, games, threads)
+    return _play(network, Purpose.EVAL, games, threads)
 
 
 # --- the gather limit --------------------------------------------------------------------------------------------------
@@ -145,21 +160,30 @@ def legal_per_move(network: Network, *, games: int = 20) -> float:
 # --- the signature -----------------------------------------------------------------------------------------------------
 
 
+_SIGNED: list[tuple[ValueOf, Method, dict[str, Any]]] = [
+    ("afterstate", "td", {}),
+    ("afterstate", "td", {"backward": True}),
+    ("afterstate", "tc", {}),
+    ("afterstate", "tc", {"decay": 0.5}),
+    ("afterstate", "tc", {"steps": 3}),
+    ("afterstate", "tc", {"backward": True, "decay": 0.5}),
+    ("state", "td", {}),
+]
+
+
 def signature(*, games: int = SIGNATURE_GAMES) -> str:
     """A hash of scores and weights after a little training by every rule: it changes if and only if a kernel's results do."""
     digest = hashlib.sha256()
-    kinds: tuple[ValueOf, ...] = ("afterstate", "state")
-    for values in kinds:
-        for backward in (False, True):
-            network = Network(make("2048"), "5x4", values=values)
-            length = network.game.longest + 1
-            order = Backward(np.zeros(length, np.uint64), np.zeros(length, np.float64)) if backward else Online()
-            count = games if values == "afterstate" else max(games // 20, 1)
-            results: Results = make_results(count)
-            play_games(
-                order, network.game.tables, network.lookup, network.view, TD(np.float64(0.1)), make_desk(network.lookup),
-                SEED, u64(Purpose.BENCH), 0, count, results, 0,
-            )  # fmt: skip
-            for array in (*results, network.weights):
-                digest.update(array.tobytes())
+    for values, method, target in _SIGNED:
+        network = Network(make("2048"), "5x4", values=values)
+        count = games if values == "afterstate" else max(games // 20, 1)
+        rule = TD(np.float64(0.1)) if method == "td" else TC(np.float64(1.0), allocate(2 * network.weights.size))
+        results: Results = make_results(count)
+        learner = _target(network, **target)
+        play_games(
+            learner, network.game.tables, network.lookup, network.view, rule,
+            make_desk(network.lookup, moves=moves_kept(learner)), SEED, u64(Purpose.BENCH), 0, count, results, 0,
+        )  # fmt: skip
+        for array in (*results, network.weights):
+            digest.update(array.tobytes())
     return digest.hexdigest()[:12]

@@ -1,0 +1,141 @@
+"""Methods of learning as options of a run: each does something, each survives a stop, and what cannot be is refused."""
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from afterstate.errors import DivergedError, FileError, InputError
+from afterstate.learning.options import TrainOptions
+from afterstate.learning.runfolder import RunFolder
+from afterstate.learning.trainer import Listener, Progress, Run, resume, train
+from afterstate.network.modelfile import load_tensors, save_model
+
+SMALL = "0123,4567"
+
+
+def learn(folder: Path, **given: Any) -> Run:
+    defaults: dict[str, Any] = {"network": SMALL, "games": 300, "block": 100, "threads": 1, "seed": 3}
+    return train(TrainOptions(**(defaults | given)), run=folder)
+
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "td": {},
+    "tc": {"method": "tc"},
+    "td-lambda": {"lambda_": 0.5},
+    "td-other-lambda": {"lambda_": 0.6},
+    "td-other-horizon": {"lambda_": 0.5, "horizon": 5},
+    "td-steps": {"steps": 3},
+    "td-backward": {"order": "backward"},
+    "td-backward-lambda": {"order": "backward", "lambda_": 0.5},
+    "tc-lambda": {"method": "tc", "lambda_": 0.5},
+    "optimistic": {"optimistic": 5000.0},
+}
+
+
+def test_every_option_changes_what_is_learned(tmp_path: Path) -> None:
+    """No two of these runs end with the same weights."""
+    seen: dict[bytes, str] = {}
+    for name, given in VARIANTS.items():
+        weights = learn(tmp_path / name, games=40, **given).network.weights.tobytes()
+        assert weights not in seen, f"{name} learns as {seen.get(weights)} does"
+        seen[weights] = name
+
+
+@pytest.mark.parametrize("given", [{"lambda_": 0.0, "horizon": 7}, {"steps": 1}], ids=str)
+def test_without_lambda_and_steps_it_is_td0(tmp_path: Path, given: dict[str, Any]) -> None:
+    assert np.array_equal(learn(tmp_path / "a", **given).network.weights, learn(tmp_path / "b").network.weights)
+
+
+class StopAt(Listener):
+    def __init__(self, games: int) -> None:
+        self.games = games
+        self.stop = threading.Event()
+
+    def on_progress(self, progress: Progress) -> None:
+        if progress.games >= self.games:
+            self.stop.set()
+
+
+@pytest.mark.parametrize(
+    "given", [{"method": "tc"}, {"method": "tc", "lambda_": 0.5}, {"steps": 3, "optimistic": 900.0}], ids=str
+)
+def test_a_stopped_run_goes_on_exactly(tmp_path: Path, given: dict[str, Any]) -> None:
+    """The rates of TC are part of the checkpoint."""
+    whole = learn(tmp_path / "whole", games=600, **given)
+    halts = StopAt(50)
+    options = TrainOptions(network=SMALL, games=600, block=100, threads=1, seed=3, **given)
+    stopped = train(options, run=tmp_path / "stopped", listener=halts, stop=halts.stop)
+    assert stopped.stopped
+    finished = resume(tmp_path / "stopped")
+    assert np.array_equal(finished.network.weights, whole.network.weights)
+
+
+def test_coherence_is_kept_and_asked_for(tmp_path: Path) -> None:
+    """E is at most A in size, both move only where a weight was looked up; a checkpoint without them is refused."""
+    run = learn(tmp_path / "run", method="tc")
+    folder = RunFolder(run.folder)
+    pairs = load_tensors(folder.last, ["coherence"])["coherence"].reshape(-1, 2)
+    assert (np.abs(pairs[:, 0]) <= pairs[:, 1] * 1.001).all()
+    assert ((pairs[:, 1] > 0) >= (run.network.weights != 0)).all()
+    part = {
+        f"block.{name}": np.zeros(0, np.uint8 if name == "largest" else np.int64) for name in ("scores", "moves", "largest")
+    }
+    save_model(run.network, folder.last, more=part)
+    with pytest.raises(FileError, match="lacks coherence"):
+        resume(run.folder, {"games": 400})
+
+
+def test_tc_learns_faster_than_td(tmp_path: Path) -> None:
+    tc = learn(tmp_path / "tc", method="tc", games=1500, block=500)
+    td = learn(tmp_path / "td", games=1500, block=500)
+    assert tc.metrics[-1]["mean"] > 1.2 * td.metrics[-1]["mean"]
+
+
+def test_hopes_begin_where_they_are_set(tmp_path: Path) -> None:
+    """Weights that no game has met stay at V / m."""
+    weights = learn(tmp_path / "run", optimistic=1600.0, games=10).network.weights
+    assert np.median(weights) == 100.0
+    assert (weights != 100.0).any()
+
+
+def test_a_run_that_diverges_is_stopped(tmp_path: Path) -> None:
+    """It says what to change, ends in a moment, and never breaks a board."""
+    with pytest.raises(DivergedError, match="smaller --alpha than 90"):
+        learn(tmp_path / "run", alpha=90.0, games=3000)
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        ({"lambda_": -0.1}, "lambda must be 0 to 1"),
+        ({"lambda_": 1.1}, "lambda must be 0 to 1"),
+        ({"lambda_": float("nan")}, "lambda must be 0 to 1"),
+        ({"horizon": 0}, "horizon must be 1 to 100"),
+        ({"horizon": 101}, "horizon must be 1 to 100"),
+        ({"steps": 0}, "steps must be 1 to 100"),
+        ({"steps": 2, "lambda_": 0.5}, "go with lambda 0"),
+        ({"steps": 2, "order": "backward"}, "order forward"),
+        ({"optimistic": -1.0}, "optimistic value"),
+        ({"optimistic": float("inf")}, "optimistic value"),
+        ({"method": "sarsa"}, "method is tc or td"),
+    ],
+)
+def test_what_cannot_be_is_refused(given: dict[str, Any], word: str) -> None:
+    with pytest.raises(InputError, match=word):
+        TrainOptions(**given)
+
+
+def test_each_method_has_its_own_learning_rate() -> None:
+    assert TrainOptions().alpha == 0.1
+    assert TrainOptions(method="tc").alpha == 1.0
+    assert TrainOptions(method="tc", alpha=0.5).alpha == 0.5
+
+
+def test_a_run_cannot_change_its_method(tmp_path: Path) -> None:
+    run = learn(tmp_path / "run")
+    for given in ({"method": "tc"}, {"lambda_": 0.5}, {"steps": 2}):
+        with pytest.raises(InputError, match="cannot go on"):
+            resume(run.folder, given)
