@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from afterstate.games.game import largest, slides, spawn, start
 from afterstate.kernel import implement, kernel, specialised, u64
 from afterstate.learning.rules import expect, learn
-from afterstate.learning.targets import Backward, Online, Steps, arrive, finish
+from afterstate.learning.targets import Backward, Delayed, OneStep, Steps, arrive, finish
 from afterstate.network.greedy import Afterstates, Desk, States, best_slide, survey, weigh
 from afterstate.network.lookup import sum_weights
 from afterstate.rng import stream
@@ -76,7 +76,7 @@ def _learn_a_game(target: Any, game: Any, net: Any, view: Any, rule: Any, rng: u
     board, extra, rng = start(game, rng)
     score, moves = 0, 0
     number = 0  # of the next position in the chain
-    at = _0  # where this move's indices begin
+    at, last = _0, _0  # where the indices of this move begin, and those of the position before
     has_due, due, error = False, _0, 0.0  # an update that is put off until this move's memory is under way
     reward = 0.0
     while True:
@@ -87,11 +87,12 @@ def _learn_a_game(target: Any, game: Any, net: Any, view: Any, rule: Any, rng: u
         if _values_states(view):
             _keep_board(target, number, board)
             total = reward + sum_weights(net, desk.indices, at)
-            has_due, due, error = arrive(target, net, desk.indices, number, at, reward, total)
+            has_due, due, error = arrive(target, net, desk.indices, number, last, at, reward, total)
             if has_due:  # a state is known before the slide is chosen, so it learns before
                 learn(rule, net, desk.indices, due, error)
                 has_due = False
             expect(rule, net, desk.indices, at)
+            last = at
             number += 1
         if legal == 0:
             break
@@ -101,8 +102,9 @@ def _learn_a_game(target: Any, game: Any, net: Any, view: Any, rule: Any, rng: u
         if not _values_states(view):
             place = at + u64(slide) * net.lookups
             _keep_board(target, number, desk.after[slide])
-            has_due, due, error = arrive(target, net, desk.indices, number, place, reward, desk.values[slide])
+            has_due, due, error = arrive(target, net, desk.indices, number, last, place, reward, desk.values[slide])
             expect(rule, net, desk.indices, place)
+            last = place
             number += 1
         score += desk.rewards[slide]
         moves += 1
@@ -110,14 +112,13 @@ def _learn_a_game(target: Any, game: Any, net: Any, view: Any, rule: Any, rng: u
         at += _4 * net.lookups
         if at == u64(desk.indices.size):
             at = _0
-    finish(target, net, rule, desk.indices, number - 1)
+    finish(target, net, rule, desk.indices, number - 1, last)
     return score, moves, largest(game, board, extra)
 
 
-implement(_keep_board, Online)(_keep_no_board)
-implement(_keep_board, Steps)(_keep_no_board)
-implement(play_and_learn, Online)(_learn_a_game)
-implement(play_and_learn, Steps)(_learn_a_game)
+for _target in (OneStep, Delayed, Steps):
+    implement(_keep_board, _target)(_keep_no_board)
+    implement(play_and_learn, _target)(_learn_a_game)
 implement(play_and_learn, Backward)(_learn_a_game)
 
 

@@ -5,9 +5,9 @@ after x_T. The error of one step is
 
     delta_t = r_{t+1} + V(x_{t+1}) - V(x_t),    and    -V(x_T) at the end.
 
-`Online` moves V(x_t) by delta_t + lambda delta_{t+1} + ... + lambda^h delta_{t+h} as soon as these are known: TD(0) with h = 0,
-else TD(lambda), delayed by h moves. `Steps` moves it towards n rewards and V(x_{t+n}). `Backward` waits for the end of the game
-and goes from there to its start, each time from the value just improved:
+`OneStep` moves V(x_t) by delta_t as soon as it is known: TD(0). `Delayed` waits for h more moves and takes delta_t +
+lambda delta_{t+1} + ... + lambda^h delta_{t+h}: TD(lambda). `Steps` moves it towards n rewards and V(x_{t+n}). `Backward` waits
+for the end of the game and goes from there to its start, each time from the value just improved:
 
     z_t = r_{t+1} + lambda z_{t+1} + (1 - lambda) V(x_{t+1}),    and    z_T = 0.
 """
@@ -24,8 +24,14 @@ from afterstate.network.lookup import index_board, sum_weights
 _0 = u64(0)
 
 
-class Online(NamedTuple):
-    """TD(0) and delayed TD(lambda). Position number t is kept in slot t of a ring."""
+class OneStep(NamedTuple):
+    """TD(0): nothing is kept."""
+
+    unused: np.uint64 = u64(0)
+
+
+class Delayed(NamedTuple):
+    """TD(lambda) while playing. Position number t is kept in slot t of a ring."""
 
     decay: np.float64  # lambda
     horizon: np.int64  # h
@@ -57,32 +63,51 @@ def make_target(*, backward: bool, decay: float, horizon: int, steps: int, longe
     places, more = np.zeros(ring, np.uint64), np.zeros(ring, np.float64)
     if steps > 1:
         return Steps(np.int64(steps), places, more)
-    return Online(np.float64(decay), np.int64(horizon if decay > 0 else 0), places, more)
+    if decay > 0:
+        return Delayed(np.float64(decay), np.int64(horizon), places, more)
+    return OneStep()
 
 
 def moves_kept(target: Any) -> int:
     """How many moves' indices must be kept: those that wait, this one, and one whose update is under way."""
-    waiting = {Online: "horizon", Steps: "steps"}.get(type(target))
+    waiting = {Delayed: "horizon", Steps: "steps"}.get(type(target))
     return 3 if waiting is None else int(getattr(target, waiting)) + 3
 
 
 @specialised
 def arrive(
-    target: Any, net: Any, indices: Any, number: int, place: u64, reward: float, total: float
+    target: Any, net: Any, indices: Any, number: int, last: u64, place: u64, reward: float, total: float
 ) -> tuple[bool, u64, float]:
-    """Position x_number is known, total = reward + V(x_number) -> whether an update is due, of which indices, its error."""
+    """Position x_number is known, total = reward + V(x_number) -> whether an update is due, of which indices, its error.
+
+    Its own indices begin at `place`, those of the position before it at `last`.
+    """
     raise NotImplementedError
 
 
 @specialised
-def finish(target: Any, net: Any, rule: Any, indices: Any, number: int) -> None:
-    """x_number was the last position: learn what still waits."""
+def finish(target: Any, net: Any, rule: Any, indices: Any, number: int, last: u64) -> None:
+    """x_number, with indices at `last`, was the last position: learn what still waits."""
     raise NotImplementedError
 
 
-@implement(arrive, Online)
-def _arrive_online(
-    target: Any, net: Any, indices: Any, number: int, place: u64, reward: float, total: float
+@implement(arrive, OneStep)
+def _arrive_one_step(
+    target: Any, net: Any, indices: Any, number: int, last: u64, place: u64, reward: float, total: float
+) -> tuple[bool, u64, float]:
+    if number == 0:
+        return False, _0, 0.0
+    return True, last, total - sum_weights(net, indices, last)
+
+
+@implement(finish, OneStep)
+def _finish_one_step(target: Any, net: Any, rule: Any, indices: Any, number: int, last: u64) -> None:
+    learn(rule, net, indices, last, -sum_weights(net, indices, last))
+
+
+@implement(arrive, Delayed)
+def _arrive_delayed(
+    target: Any, net: Any, indices: Any, number: int, last: u64, place: u64, reward: float, total: float
 ) -> tuple[bool, u64, float]:
     ring = target.places.size - 1
     target.places[number & ring] = place
@@ -104,8 +129,8 @@ def _discounted(target: Any, first: int, last: int) -> float:
     return total
 
 
-@implement(finish, Online)
-def _finish_online(target: Any, net: Any, rule: Any, indices: Any, number: int) -> None:
+@implement(finish, Delayed)
+def _finish_delayed(target: Any, net: Any, rule: Any, indices: Any, number: int, last: u64) -> None:
     ring = target.places.size - 1
     target.errors[number & ring] = -sum_weights(net, indices, target.places[number & ring])
     for first in range(max(number - target.horizon, 0), number + 1):
@@ -114,7 +139,7 @@ def _finish_online(target: Any, net: Any, rule: Any, indices: Any, number: int) 
 
 @implement(arrive, Steps)
 def _arrive_steps(
-    target: Any, net: Any, indices: Any, number: int, place: u64, reward: float, total: float
+    target: Any, net: Any, indices: Any, number: int, last: u64, place: u64, reward: float, total: float
 ) -> tuple[bool, u64, float]:
     ring = target.places.size - 1
     target.places[number & ring], target.rewards[number & ring] = place, reward
@@ -127,7 +152,7 @@ def _arrive_steps(
 
 
 @implement(finish, Steps)
-def _finish_steps(target: Any, net: Any, rule: Any, indices: Any, number: int) -> None:
+def _finish_steps(target: Any, net: Any, rule: Any, indices: Any, number: int, last: u64) -> None:
     ring = target.places.size - 1
     for first in range(max(number - target.steps + 1, 0), number + 1):
         total = 0.0
@@ -138,14 +163,14 @@ def _finish_steps(target: Any, net: Any, rule: Any, indices: Any, number: int) -
 
 @implement(arrive, Backward)
 def _arrive_backward(
-    target: Any, net: Any, indices: Any, number: int, place: u64, reward: float, total: float
+    target: Any, net: Any, indices: Any, number: int, last: u64, place: u64, reward: float, total: float
 ) -> tuple[bool, u64, float]:
     target.rewards[number] = reward
     return False, _0, 0.0
 
 
 @implement(finish, Backward)
-def _finish_backward(target: Any, net: Any, rule: Any, indices: Any, number: int) -> None:
+def _finish_backward(target: Any, net: Any, rule: Any, indices: Any, number: int, last: u64) -> None:
     wanted = 0.0
     at, other = _0, net.lookups
     index_board(net, target.boards[number], indices, at)
