@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from afterstate.errors import DivergedError, FileError, InputError
+from afterstate.errors import DivergedError, FileError, InputError, ResourceError
 from afterstate.learning.options import TrainOptions
 from afterstate.learning.runfolder import RunFolder
 from afterstate.learning.trainer import Listener, Progress, Run, resume, train
@@ -132,6 +132,15 @@ def test_each_method_has_its_own_learning_rate() -> None:
     assert TrainOptions().alpha == 0.1
     assert TrainOptions(method="tc").alpha == 1.0
     assert TrainOptions(method="tc", alpha=0.5).alpha == 0.5
+
+
+def test_the_memory_of_tc_is_counted_before_it_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three numbers a weight: room for the weights alone is not enough."""
+    monkeypatch.setattr("afterstate.network.network.free_memory", lambda: 2 * 4 * 2 * 16**4)
+    learn(tmp_path / "td", games=10)
+    with pytest.raises(ResourceError, match="GiB"):
+        learn(tmp_path / "tc", games=10, method="tc")
+    assert not (tmp_path / "tc").exists()
 
 
 def test_a_run_cannot_change_its_method(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from afterstate.learning.targets import make_target, moves_kept
 from afterstate.learning.workers import Share, Workers, count_threads, play_frozen, stop_on_signal
 from afterstate.network.greedy import make_desk
 from afterstate.network.modelfile import load_model, load_tensors, save_model
-from afterstate.network.network import Network, allocate
+from afterstate.network.network import Network, allocate, check_memory, count_weights
 from afterstate.network.patterns import default_network, default_symmetry, parse_patterns
 from afterstate.rng import Purpose
 
@@ -89,7 +89,10 @@ def new_network(options: TrainOptions) -> Network:
     """A fresh network as resolved options say, if there is room for it and for what its learning rule keeps."""
     assert options.network is not None
     assert options.symmetry is not None
-    return Network(game_of(options), options.network, symmetry=options.symmetry, values=options.target)
+    game = game_of(options)
+    weights = count_weights(parse_patterns(options.network, game.shape))
+    check_memory(4 * weights * (3 if options.method == "tc" else 1))
+    return Network(game, options.network, symmetry=options.symmetry, values=options.target)
 
 
 def train(

@@ -63,14 +63,20 @@ def count_weights(patterns: Sequence[str]) -> int:
     return sum(16 ** len(pattern) for pattern in patterns)
 
 
-def allocate(size: int) -> NDArray[np.float32]:
-    """Zeros that begin at a huge page (so at a cache line too). Memory is checked before it is taken."""
-    need, free = 4 * size, free_memory()
+def check_memory(need: int) -> None:
+    """Refuse what would not fit, before any of it is taken: memory is given out long before it is there."""
+    free = free_memory()
     if need > free:
         raise ResourceError(
             f"this network needs {need / 2**30:.1f} GiB for its weights, but only {free / 2**30:.1f} GiB of memory are free; "
             f"choose fewer or smaller patterns"
         )
+
+
+def allocate(size: int) -> NDArray[np.float32]:
+    """Zeros that begin at a huge page (so at a cache line too). Memory is checked before it is taken."""
+    need = 4 * size
+    check_memory(need)
     memory = np.zeros(need + HUGE_PAGE, np.uint8)
     start = -memory.ctypes.data % HUGE_PAGE
     return memory[start : start + need].view(np.float32)
