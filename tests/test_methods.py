@@ -1,6 +1,5 @@
 """Methods of learning as options of a run: each does something, each survives a stop, and what cannot be is refused."""
 
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +9,9 @@ import pytest
 from afterstate.errors import DivergedError, FileError, InputError, ResourceError
 from afterstate.learning.options import TrainOptions
 from afterstate.learning.runfolder import RunFolder
-from afterstate.learning.trainer import Listener, Progress, Run, resume, train
+from afterstate.learning.trainer import Run, resume, train
 from afterstate.network.modelfile import load_tensors, save_model
+from listeners import StopAt
 
 SMALL = "0123,4567"
 
@@ -47,16 +47,6 @@ def test_every_option_changes_what_is_learned(tmp_path: Path) -> None:
 @pytest.mark.parametrize("given", [{"lambda_": 0.0, "horizon": 7}, {"steps": 1}], ids=str)
 def test_without_lambda_and_steps_it_is_td0(tmp_path: Path, given: dict[str, Any]) -> None:
     assert np.array_equal(learn(tmp_path / "a", **given).network.weights, learn(tmp_path / "b").network.weights)
-
-
-class StopAt(Listener):
-    def __init__(self, games: int) -> None:
-        self.games = games
-        self.stop = threading.Event()
-
-    def on_progress(self, progress: Progress) -> None:
-        if progress.games >= self.games:
-            self.stop.set()
 
 
 @pytest.mark.parametrize(

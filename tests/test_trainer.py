@@ -18,6 +18,7 @@ from afterstate.learning.trainer import WARM_UP, Listener, Progress, Run, resume
 from afterstate.learning.workers import Workers, count_threads
 from afterstate.network.modelfile import load_model, read_header
 from commandline import PROGRAM, done, process
+from listeners import StopAt
 
 SMALL = "0123,4567"
 
@@ -32,22 +33,6 @@ def measured(run: Run) -> list[dict[str, Any]]:
     """The metrics without what the clock says."""
     clock = {"seconds", "moves_per_s", "training_seconds"}
     return [{key: value for key, value in record.items() if key not in clock} for record in run.metrics]
-
-
-class StopAt(Listener):
-    """Asks for a stop once so many games are played, at a block's end or in its middle."""
-
-    def __init__(self, games: int) -> None:
-        self.games = games
-        self.stop = threading.Event()
-
-    def on_progress(self, progress: Progress) -> None:
-        if progress.games >= self.games:
-            self.stop.set()
-
-    def on_block(self, games: int, block: Summary) -> None:
-        if games >= self.games:
-            self.stop.set()
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,22 @@
+"""Listeners that several test files use."""
+
+import threading
+
+from afterstate.games.results import Summary
+from afterstate.learning.trainer import Listener, Progress
+
+
+class StopAt(Listener):
+    """Asks for a stop once so many games are played, at a block's end or in its middle."""
+
+    def __init__(self, games: int) -> None:
+        self.games = games
+        self.stop = threading.Event()
+
+    def on_progress(self, progress: Progress) -> None:
+        if progress.games >= self.games:
+            self.stop.set()
+
+    def on_block(self, games: int, block: Summary) -> None:
+        if games >= self.games:
+            self.stop.set()
