@@ -10,7 +10,7 @@ help:  ## list these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 train: $(VENV)/installed  ## install, then train, measure and plot a 2048 player: about five minutes
-	$(BIN)/afterstate train 2048 --network 4x6 --games 100k --alpha 0.5 --schedule 50%:0.25,80%:0.05,95%:0.01 --block 5k --run $(RUN)
+	$(BIN)/afterstate train 2048 --recipe quick --run $(RUN)
 	$(BIN)/afterstate eval $(RUN) --games 1000 --seed 2
 	@echo
 	@echo "the model   $(RUN)/checkpoints/best.safetensors"

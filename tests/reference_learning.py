@@ -62,18 +62,30 @@ class Network:
     columns: int
     patterns: list[list[int]]
     symmetry: int
-    tables: list[dict[tuple[int, ...], float]] = field(default_factory=list)
+    tables: list[dict[tuple[int, ...], float]] = field(default_factory=list)  # stage by stage, pattern by pattern
+    stages: list[int] = field(default_factory=lambda: [0])  # the tile that begins each
 
     def keys(self, cells: list[int]) -> list[tuple[int, tuple[int, ...]]]:
+        """The table and the key of each look-up."""
         turns = symmetries(self.rows, self.columns, self.symmetry)
+        stage = max(number for number, tile in enumerate(self.stages) if max(cells) >= tile)
         return [
-            (number, tuple(min(cells[turn[cell]].bit_length() - 1, 15) if cells[turn[cell]] else 0 for cell in pattern))
+            (
+                stage * len(self.patterns) + number,
+                tuple(min(cells[turn[cell]].bit_length() - 1, 15) if cells[turn[cell]] else 0 for cell in pattern),
+            )
             for number, pattern in enumerate(self.patterns)
             for turn in turns
         ]
 
+    def weight(self, number: int, key: tuple[int, ...]) -> float:
+        """A weight that its stage never wrote is that of the stage before."""
+        while number >= len(self.patterns) and key not in self.tables[number]:
+            number -= len(self.patterns)
+        return self.tables[number].get(key, 0.0)
+
     def value(self, cells: list[int]) -> float:
-        return sum(self.tables[number].get(key, 0.0) for number, key in self.keys(cells))
+        return sum(self.weight(number, key) for number, key in self.keys(cells))
 
     def move(self, cells: list[int], error: float, rule: "Rule") -> None:
         """Every look-up moves its weight by rate * alpha / m * error; one that is looked up twice moves twice."""
@@ -84,7 +96,7 @@ class Network:
                 total, sizes = rule.coherence.get((number, key), (0.0, 0.0))
                 rate = abs(total) / sizes if sizes else 1.0
                 rule.coherence[number, key] = (total + error, sizes + abs(error))
-            self.tables[number][key] = self.tables[number].get(key, 0.0) + rate * rule.alpha / len(keys) * error
+            self.tables[number][key] = self.weight(number, key) + rate * rule.alpha / len(keys) * error
 
 
 @dataclass
@@ -118,9 +130,12 @@ def choose(network: Network, cells: list[int], of_states: bool) -> tuple[list[in
     return next((after, reward) for value, after, reward in options if top - value <= 1e-6)
 
 
-def train_game(network: Network, generator: Generator, rule: Rule, *, of_states: bool) -> tuple[int, int, list[int]]:
-    """Play one game and learn from it -> score, slides, last board."""
-    cells = generator.place(generator.place([0] * (network.rows * network.columns)))
+def train_game(
+    network: Network, generator: Generator, rule: Rule, *, of_states: bool, start: list[int] | None = None
+) -> tuple[int, int, list[int], list[list[int]]]:
+    """Play one game, from a state if one is given, and learn from it -> score, slides, last board, all states."""
+    cells = start if start is not None else generator.place(generator.place([0] * (network.rows * network.columns)))
+    states = [cells]
     chain: list[list[int]] = []  # valued positions
     rewards: list[int] = []  # on the way to each
     errors: list[float] = []  # delta of each but the last
@@ -174,5 +189,6 @@ def train_game(network: Network, generator: Generator, rule: Rule, *, of_states:
         if not of_states:
             arrive(after, reward)
         cells = generator.place(after)
+        states.append(cells)
     finish()
-    return score, slides, cells
+    return score, slides, cells, states

@@ -6,19 +6,22 @@ from hypothesis import strategies as st
 
 from afterstate.bitboard import (
     Shape,
+    _part_bits,
     empty_cells,
-    flip,
+    flip_planes,
     format_cells,
     largest_nibble,
-    mirror,
+    mirror_planes,
     pack,
     parse_cells,
-    shorten,
+    to_planes,
     transpose,
+    transpose_planes,
     unpack,
 )
 from afterstate.errors import InputError
 from afterstate.kernel import u64
+from afterstate.units import shorten
 
 SHAPES = [Shape(rows, columns) for rows in (2, 3, 4) for columns in (2, 3, 4)]
 FULL = Shape(4, 4)
@@ -56,8 +59,22 @@ def test_pack_examples() -> None:
 def test_symmetries_equal_those_of_lists(board: int) -> None:
     rows = nibbles(board)
     assert nibbles(int(transpose(u64(board)))) == [list(column) for column in zip(*rows, strict=True)]
-    assert nibbles(int(mirror(u64(board)))) == [row[::-1] for row in rows]
-    assert nibbles(int(flip(u64(board)))) == rows[::-1]
+    x = u64(to_planes(u64(board)))
+    assert int(mirror_planes(x)) == planes([row[::-1] for row in rows])
+    assert int(flip_planes(x)) == planes(rows[::-1])
+    assert int(transpose_planes(x)) == planes([list(column) for column in zip(*rows, strict=True)])
+
+
+def planes(rows: list[list[int]]) -> int:
+    """Bit 0 of all cells, then bit 1 of all, one by one."""
+    cells = [cell for row in rows for cell in row]
+    return sum((cell >> bit & 1) << 16 * bit + place for bit in range(4) for place, cell in enumerate(cells))
+
+
+@given(board=boards)
+def test_planes_hold_the_same_bits(board: int) -> None:
+    assert int(to_planes(u64(board))) == planes(nibbles(board))
+    assert int(_part_bits(u64(_part_bits(u64(board))))) == planes(nibbles(board))  # as processors without `pext` do it
 
 
 @given(board=boards)
@@ -65,23 +82,24 @@ def test_symmetries_form_the_group_of_the_square(board: int) -> None:
     x = u64(board)
 
     def quarter_turn(y: u64) -> u64:
-        return u64(mirror(u64(transpose(y))))
+        return u64(mirror_planes(u64(transpose_planes(y))))
 
     assert transpose(u64(transpose(x))) == x
-    assert mirror(u64(mirror(x))) == x
-    assert flip(u64(flip(x))) == x
-    assert mirror(u64(flip(x))) == flip(u64(mirror(x)))
-    assert transpose(u64(mirror(u64(transpose(x))))) == flip(x)
-    assert quarter_turn(quarter_turn(x)) == flip(u64(mirror(x)))
+    assert transpose_planes(u64(transpose_planes(x))) == x
+    assert mirror_planes(u64(mirror_planes(x))) == x
+    assert flip_planes(u64(flip_planes(x))) == x
+    assert mirror_planes(u64(flip_planes(x))) == flip_planes(u64(mirror_planes(x)))
+    assert transpose_planes(u64(mirror_planes(u64(transpose_planes(x))))) == flip_planes(x)
+    assert quarter_turn(quarter_turn(x)) == flip_planes(u64(mirror_planes(x)))
     assert quarter_turn(quarter_turn(quarter_turn(quarter_turn(x)))) == x
 
 
 def test_the_eight_symmetries_of_a_board_without_symmetry_differ() -> None:
-    x = u64(0xFEDCBA9876543210)
+    x = u64(to_planes(u64(0xFEDCBA9876543210)))
     found = set()
     for _ in range(4):
-        x = u64(mirror(u64(transpose(x))))
-        found |= {int(x), int(mirror(x))}
+        x = u64(mirror_planes(u64(transpose_planes(x))))
+        found |= {int(x), int(mirror_planes(x))}
     assert len(found) == 8
 
 

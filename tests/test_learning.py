@@ -15,10 +15,10 @@ import reference_learning as slow
 from afterstate.games.game import Game, State, make
 from afterstate.games.results import make_results
 from afterstate.kernel import u64
-from afterstate.learning.episode import Frozen, play_games
+from afterstate.learning.episode import make_seat, play_games
 from afterstate.learning.rules import TC, TD
-from afterstate.learning.targets import make_target, moves_kept
-from afterstate.network.greedy import ValueOf, make_desk
+from afterstate.learning.targets import make_target
+from afterstate.network.greedy import ValueOf
 from afterstate.network.network import Network
 from afterstate.network.patterns import parse_pattern
 from afterstate.rng import Purpose
@@ -40,7 +40,7 @@ def play(network: Network, number: int, *, count: int = 1, learning: slow.Rule) 
     if learning.coherent:
         rule = TC(np.float64(learning.alpha), np.zeros(2 * network.weights.size, np.float32))
     play_games(
-        target, network.game.tables, network.lookup, network.view, rule, make_desk(network.lookup, moves=moves_kept(target)),
+        make_seat(network, target), network.game.tables, network.lookup, network.view, rule,
         u64(SEED), u64(Purpose.TRAIN), number, count, results, 0,
     )  # fmt: skip
     return int(results.scores[-1]), int(results.moves[-1]), int(results.largest[-1])
@@ -55,9 +55,9 @@ def random_pair(game: Game, patterns: list[str], symmetry: int, values: ValueOf,
     layout = [list(cells) for cells in fast.layout]
     copy = slow.Network(shape.rows, shape.columns, layout, symmetry, [{} for _ in patterns])
     for number, cells in enumerate(layout):
-        table = fast.table(number)
+        table = fast.tiles(number)
         for key in itertools.product(range(min(shape.cells + 2, 16)), repeat=len(cells)):
-            copy.tables[number][key] = float(table[tuple(reversed(key))])
+            copy.tables[number][key] = float(table[key])
     return fast, copy
 
 
@@ -101,13 +101,14 @@ def test_games_of_learning_equal_the_reference(name: str, case: tuple[str, list[
         before = fast.weights.copy()
         learning: Any = RULES[name]
         try:
-            score, slides, cells = slow.train_game(copy, generator, slow.Rule(**learning), of_states=values == "state")
+            score, slides, cells, _ = slow.train_game(copy, generator, slow.Rule(**learning), of_states=values == "state")
         except slow.NearTieError:
             continue
         assert play(fast, number, learning=slow.Rule(**learning)) == (score, slides, max(cells).bit_length() - 1)
         for pattern, table in enumerate(copy.tables):
             keys = list(table)
-            learned = np.array([fast.table(pattern)[tuple(reversed(key))] for key in keys])
+            tiles = fast.tiles(pattern)
+            learned = np.array([tiles[key] for key in keys])
             np.testing.assert_allclose(learned, [table[key] for key in keys], rtol=1e-3, atol=0.05)
         assert not np.array_equal(before, fast.weights)
         compared += 1
@@ -134,10 +135,10 @@ def learn_once(network: Network, indices: Any, error: float, learn: Any) -> None
     from afterstate.kernel import kernel
 
     @kernel
-    def step(rule: Any, net: Any, places: Any, delta: Any) -> None:
-        learn(rule, net, places, u64(0), delta)
+    def step(rule: Any, net: Any, places: Any, delta: Any, tally: Any) -> None:
+        learn(rule, net, places, u64(0), delta, tally)
 
-    step(TD(np.float64(0.1)), network.lookup, indices, error)
+    step(TD(np.float64(0.1)), network.lookup, indices, error, make_seat(network).tally)
 
 
 @given(st.integers(0, 2**32), st.sampled_from([0.0025, 0.1, 1.0]))
@@ -244,9 +245,9 @@ def test_td_finds_the_exact_value_of_its_own_play(size: str, values: ValueOf, ba
     network = learn_small(size, values, backward=backward, hope=0.0)
     shape = network.game.shape
     copy = slow.Network(shape.rows, shape.columns, [list(network.layout[0])], network.symmetry, [{}])
-    table = network.table(0)
+    table = network.tiles(0)
     for index in itertools.product(range(shape.cells + 2), repeat=shape.cells):
-        copy.tables[0][tuple(reversed(index))] = float(table[index])
+        copy.tables[0][index] = float(table[index])
     values_of, met = enumerate_play(copy, of_states=values == "state")
     kind = 0 if values == "state" else 1
     chances = {key: chance for key, chance in met.items() if key[0] == kind}
@@ -265,7 +266,7 @@ def test_td_with_high_hopes_plays_nearly_perfectly(
     network = learn_small(size, values, backward=backward, hope=hope)
     results = make_results(20_000)
     play_games(
-        Frozen(), network.game.tables, network.lookup, network.view, TD(np.float64(0)), make_desk(network.lookup),
+        make_seat(network), network.game.tables, network.lookup, network.view, TD(np.float64(0)),
         u64(9), u64(Purpose.EVAL), 0, 20_000, results, 0,
     )  # fmt: skip
     perfect = optimum(network.game.shape.rows, network.game.shape.columns)

@@ -1,5 +1,6 @@
 """Methods of learning as options of a run: each does something, each survives a stop, and what cannot be is refused."""
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -7,10 +8,11 @@ import numpy as np
 import pytest
 
 from afterstate.errors import DivergedError, FileError, InputError, ResourceError
+from afterstate.games.results import Summary
 from afterstate.learning.options import TrainOptions
 from afterstate.learning.runfolder import RunFolder
-from afterstate.learning.trainer import Run, resume, train
-from afterstate.network.modelfile import load_tensors, save_model
+from afterstate.learning.trainer import Listener, Run, Trainer, new_network, resolve, resume, train
+from afterstate.network.modelfile import load_model, load_tensors, save_model
 from listeners import StopAt
 
 SMALL = "0123,4567"
@@ -93,8 +95,48 @@ def test_hopes_begin_where_they_are_set(tmp_path: Path) -> None:
 
 def test_a_run_that_diverges_is_stopped(tmp_path: Path) -> None:
     """It says what to change, ends in a moment, and never breaks a board."""
-    with pytest.raises(DivergedError, match="smaller --alpha than 90"):
+    with pytest.raises(DivergedError, match=r"smaller --alpha than 90.*no checkpoint was written"):
         learn(tmp_path / "run", alpha=90.0, games=3000)
+    with pytest.raises(DivergedError, match=r"smaller --alpha than 80.*the best checkpoint is kept in"):
+        learn(tmp_path / "later", games=3000, schedule="200:80")
+    assert load_model(RunFolder(tmp_path / "later").best).weights.any()
+
+
+def test_a_run_whose_score_collapses_is_stopped(tmp_path: Path) -> None:
+    """Once every good move is thought bad, three blocks are enough to see it; the best checkpoint stays."""
+    options = resolve(TrainOptions(network=SMALL, games=5000, block=100, threads=1, method="tc", schedule="1k:td:0.0001"))
+    network, folder = new_network(options), RunFolder(tmp_path / "run")
+
+    class Spoil(Listener):
+        def on_block(self, games: int, block: Summary) -> None:
+            if games == 1000:
+                np.negative(network.weights, out=network.weights)
+
+    folder.make(options)
+    with pytest.raises(DivergedError, match=r"collapsed by game 1300: .*smaller --alpha than 0.0001.*best checkpoint is kept"):
+        Trainer(options, folder, network, Spoil(), threading.Event()).run()
+    means = [record["mean"] for record in folder.read_metrics()]
+    assert len(means) == 12
+    assert folder.best_so_far()[1] > 5 * means[-1]
+
+
+def test_a_checkpoint_of_values_that_ran_away_is_not_written(tmp_path: Path) -> None:
+    """The last good one stays, even if the run is stopped before its block ends."""
+    run = learn(tmp_path / "run", games=100)
+    before = RunFolder(run.folder).last.read_bytes()
+    trainer = Trainer(TrainOptions(network=SMALL, games=100), RunFolder(run.folder), run.network, Listener(), threading.Event())
+    run.network.weights[:] = np.nan
+    with pytest.raises(DivergedError):
+        trainer.save()
+    assert RunFolder(run.folder).last.read_bytes() == before
+
+
+def test_values_out_of_range_are_counted(tmp_path: Path) -> None:
+    """High hopes beyond any score: nearly every value is too high at first."""
+    hopes = learn(tmp_path / "hopes", games=100, optimistic=9e6).metrics[0]
+    plain = learn(tmp_path / "plain", games=100).metrics[0]
+    assert hopes["out_of_range"] > 0.9
+    assert plain["out_of_range"] < 0.5
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from afterstate.errors import FileError, InputError
-from afterstate.learning.options import TrainOptions, check_rate, normalise, option_type
+from afterstate.learning.options import Phase, TrainOptions, check_rate, normalise, option_type
 from afterstate.learning.runfolder import RunFolder, find_model, options_as_dict
 from afterstate.learning.trainer import resolve
 
@@ -130,11 +130,34 @@ def test_options_are_by_name_and_final() -> None:
 )
 def test_rates(schedule: str | None, steps: list[tuple[int, float]]) -> None:
     options = TrainOptions(alpha=0.2, games=1000, schedule=schedule)
-    assert options.rates() == [(0, 0.2), *steps]
+    assert options.phases() == [Phase(0, False, "td", 0.2), *(Phase(game, False, "td", alpha) for game, alpha in steps)]
 
 
 def test_game_numbers_need_no_games() -> None:
-    assert TrainOptions(time=60.0, schedule="1k:0.01").rates() == [(0, 0.1), (1000, 0.01)]
+    options = TrainOptions(time=60.0, schedule="1k:0.01")
+    assert options.phases() == [Phase(0, False, "td", 0.1), Phase(1000, False, "td", 0.01)]
+
+
+def test_percent_of_a_run_that_ends_by_time_is_time() -> None:
+    options = TrainOptions(time=60.0, schedule="50%:0.01,75%:0.001")
+    assert options.phases()[1:] == [Phase(30.0, True, "td", 0.01), Phase(45.0, True, "td", 0.001)]
+    with pytest.raises(InputError, match="not both"):
+        TrainOptions(time=60.0, schedule="50%:0.01,75k:0.001")
+
+
+@pytest.mark.parametrize(
+    ("schedule", "steps", "coherent"),
+    [
+        ("50%:tc", [("tc", 1.0)], True),
+        ("50%:tc:0.5", [("tc", 0.5)], True),
+        ("50%:0.01,90%:tc,95%:0.1", [("td", 0.01), ("tc", 1.0), ("tc", 0.1)], True),
+        ("50%:td:0.05", [("td", 0.05)], False),
+    ],
+)
+def test_a_schedule_may_change_the_rule(schedule: str, steps: list[tuple[str, float]], coherent: bool) -> None:
+    options = TrainOptions(games=1000, schedule=schedule)
+    assert [(phase.method, phase.alpha) for phase in options.phases()[1:]] == steps
+    assert options.keeps_coherence is coherent
 
 
 @pytest.mark.parametrize(
@@ -146,6 +169,8 @@ def test_game_numbers_need_no_games() -> None:
         ("50%:x", ["50%:x", "game:alpha"]),
         ("50%:nan", ["50%:nan"]),
         ("500:0.01:7", ["500:0.01:7"]),
+        ("50%:sarsa:0.1", ["50%:sarsa:0.1", "game:rule:alpha"]),
+        ("50%:tc:x", ["50%:tc:x"]),
         (":0.01", ["step of the schedule"]),
         ("x:0.01", ["step of the schedule", "'x'"]),
         ("x%:0.01", ["x%", "between 0% and 100%"]),
@@ -165,11 +190,6 @@ def test_a_wrong_schedule_is_refused(schedule: str, words: list[str]) -> None:
     with pytest.raises(InputError) as caught:
         TrainOptions(games=1000, schedule=schedule)
     assert all(word in str(caught.value) for word in words), str(caught.value)
-
-
-def test_percent_needs_games() -> None:
-    with pytest.raises(InputError, match=r"50%.*--games.*not given"):
-        TrainOptions(time=60.0, schedule="50%:0.01")
 
 
 # --- what a resume may change ----------------------------------------------------------------------------------------
@@ -218,7 +238,7 @@ def test_a_wrong_change_is_refused() -> None:
 def test_percent_holds_the_games_fast() -> None:
     options = TrainOptions(games=1000, schedule="50%:0.01")
     assert options.changed({"games": 1000}) == options
-    with pytest.raises(InputError, match=r"percent of --games, so --games cannot change"):
+    with pytest.raises(InputError, match=r"percent of the run, so its --games or --time cannot change"):
         options.changed({"games": 2000})
     assert TrainOptions(games=1000, schedule="500:0.01").changed({"games": 2000}).games == 2000
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from afterstate.games.game import Game, make
 from afterstate.learning.options import TrainOptions, normalise
+from afterstate.learning.recipes import with_recipe
 from afterstate.learning.runfolder import find_model
 from afterstate.learning.trainer import Run
 from afterstate.learning.trainer import resume as go_on
@@ -16,15 +17,16 @@ from afterstate.network.network import Network
 def train(game: Game | str = "2048", *, run: Path | str | None = None, resume: bool = False, **options: Any) -> Run:
     """Train a player: train(make("2048"), network="4x6", games=100_000, seed=1).
 
-    `options` are those of `afterstate train`, with underscores: see `TrainOptions`. Without `run` a new
-    folder is made below runs/.
+    `options` are those of `afterstate train`, with underscores: see `TrainOptions`; `recipe` names a set of them. Without `run`
+    a new folder is made below runs/.
     """
     if resume:
         if run is None:
             raise TypeError("resume needs the folder of a run")
         return go_on(run, normalise(options))
     played = make(game) if isinstance(game, str) else game
-    return begin(TrainOptions(game=played.name, rules=played.rules, size=str(played.shape), **options), run=run)
+    chosen = {"game": played.name, "rules": played.rules, "size": str(played.shape)} | options
+    return begin(TrainOptions(**with_recipe(chosen)), run=run)
 
 
 def load(path: Path | str) -> Network:

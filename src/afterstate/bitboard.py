@@ -14,10 +14,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from afterstate.errors import InputError
-from afterstate.kernel import kernel, u64
+from afterstate.kernel import BIT_GATHER, kernel, pext, u64
+from afterstate.units import shorten
 
 _ZERO = u64(0)
-_S1, _S2, _S4, _S8, _S12, _S16, _S24, _S32, _S48 = (u64(n) for n in (1, 2, 4, 8, 12, 16, 24, 32, 48))
+_S1, _S2, _S3, _S4, _S6, _S8, _S12, _S16, _S24, _S32, _S48 = (u64(n) for n in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48))
 _LOW_BITS = u64(0x1111111111111111)
 
 
@@ -103,11 +104,6 @@ def parse_cells(text: str, shape: Shape) -> list[int]:
     return cells
 
 
-def shorten(text: str, width: int = 80) -> str:
-    """At most `width` characters of something that a user gave, for an error message."""
-    return text if len(text) <= width else text[: width - 3] + "..."
-
-
 # --- symmetries ------------------------------------------------------------------------------------------------------
 
 
@@ -121,18 +117,56 @@ def transpose(x: u64) -> u64:
     return x ^ t ^ (t << _S24)
 
 
+# A board as *planes* holds the same 64 bits in another order: first bit 0 of all sixteen cells, then bit 1 of all, and so on.
+# Boards that differ in small tiles only differ in the low planes, wherever on the board these tiles lie.
+
+
 @kernel
-def mirror(x: u64) -> u64:
-    """Reverse every row of a 4x4 board: cell (r, c) goes to (r, 3-c)."""
+def to_planes(x: u64) -> u64:
+    """Bit k of cell i goes from 4*i + k to 16*k + i: the board 0x21 (a 1 beside a 2) -> 0x20001."""
+    if BIT_GATHER:
+        low = pext(x, _LOW_BITS) | (pext(x, _LOW_BITS << _S1) << _S16)
+        return low | (pext(x, _LOW_BITS << _S2) << _S32) | (pext(x, _LOW_BITS << _S3) << _S48)
+    # twice: even bits to the low half, odd bits to the high half
+    return _part_bits(_part_bits(x))
+
+
+@kernel
+def _part_bits(x: u64) -> u64:
+    """Even bits to the low half in order, odd bits to the high half: 0b1101 -> bits 0 and 1 from 1 and 1, bit 33 from bit 3."""
+    t = (x ^ (x >> _S1)) & u64(0x2222222222222222)
+    x = x ^ t ^ (t << _S1)
+    t = (x ^ (x >> _S2)) & u64(0x0C0C0C0C0C0C0C0C)
+    x = x ^ t ^ (t << _S2)
+    t = (x ^ (x >> _S4)) & u64(0x00F000F000F000F0)
+    x = x ^ t ^ (t << _S4)
+    t = (x ^ (x >> _S8)) & u64(0x0000FF000000FF00)
+    x = x ^ t ^ (t << _S8)
+    t = (x ^ (x >> _S16)) & u64(0x00000000FFFF0000)
+    return x ^ t ^ (t << _S16)
+
+
+@kernel
+def transpose_planes(x: u64) -> u64:
+    """Swap rows and columns of every plane."""
+    t = (x ^ (x >> _S3)) & u64(0x0A0A0A0A0A0A0A0A)
+    x = x ^ t ^ (t << _S3)
+    t = (x ^ (x >> _S6)) & u64(0x00CC00CC00CC00CC)
+    return x ^ t ^ (t << _S6)
+
+
+@kernel
+def mirror_planes(x: u64) -> u64:
+    """Reverse every row of every plane: cell (r, c) goes to (r, 3-c)."""
+    x = ((x & u64(0x5555555555555555)) << _S1) | ((x >> _S1) & u64(0x5555555555555555))
+    return ((x & u64(0x3333333333333333)) << _S2) | ((x >> _S2) & u64(0x3333333333333333))
+
+
+@kernel
+def flip_planes(x: u64) -> u64:
+    """Reverse the order of the rows of every plane: cell (r, c) goes to (3-r, c)."""
     x = ((x & u64(0x00FF00FF00FF00FF)) << _S8) | ((x >> _S8) & u64(0x00FF00FF00FF00FF))
     return ((x & u64(0x0F0F0F0F0F0F0F0F)) << _S4) | ((x >> _S4) & u64(0x0F0F0F0F0F0F0F0F))
-
-
-@kernel
-def flip(x: u64) -> u64:
-    """Reverse the order of the rows of a 4x4 board: cell (r, c) goes to (3-r, c)."""
-    x = (x << _S32) | (x >> _S32)
-    return ((x & u64(0x0000FFFF0000FFFF)) << _S16) | ((x >> _S16) & u64(0x0000FFFF0000FFFF))
 
 
 @kernel

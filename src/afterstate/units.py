@@ -82,3 +82,8 @@ def format_time(seconds: float) -> str:
     if hours:
         return f"{hours}h{minutes:02d}m"
     return f"{minutes}m{whole % 60:02d}s" if minutes else f"{whole}s"
+
+
+def shorten(text: str, width: int = 80) -> str:
+    """At most `width` characters of something that a user gave, for an error message."""
+    return text if len(text) <= width else text[: width - 3] + "..."

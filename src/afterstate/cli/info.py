@@ -54,6 +54,7 @@ def info(
         "values": network.values,
         "patterns": list(network.patterns),
         "symmetry": network.symmetry,
+        "stages": list(network.stages),
         "lookups": network.lookups,
         "weights": int(network.weights.size),
         "training": training,
@@ -96,7 +97,7 @@ def _run_facts(run: Path) -> dict[str, Any]:
     folder = RunFolder.open(run)
     metrics = folder.read_metrics()
     found: dict[str, Any] = {"folder": str(run), "blocks": sum(record["kind"] == "block" for record in metrics)}
-    for name, path in (("last", folder.last), ("best", folder.best)):
+    for name, path in folder.checkpoints:
         if path.exists():
             training = json.loads(read_header(path)["training"])
             if isinstance(training, dict) and "games" in training:
@@ -119,9 +120,11 @@ def _show_model(found: dict[str, Any], shape: Any) -> None:
         ("weights", _weights(found["weights"])),
         ("values", f"{found['values']}s"),
     ]
+    if len(found["stages"]) > 1:
+        rows.append(("stages", "from " + ", ".join(str(face) for face in found["stages"])))
     if {"games", "seconds"} <= set(training):
         options = training.get("options", {})
-        told = ("method", "order", "alpha", "schedule", "seed", "threads")
+        told = ("recipe", "method", "lambda", "order", "alpha", "schedule", "beside", "seed", "threads")
         how = ", ".join(f"{key} {options[key]}" for key in told if key in options)
         rows.append(("trained", f"{format_count(training['games'])} games in {format_time(training['seconds'])}: {how}"))
     if "run" in found:

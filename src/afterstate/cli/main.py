@@ -8,7 +8,7 @@ from io import TextIOWrapper
 
 import typer
 
-from afterstate.cli import bench, evaluate, info, move, perft, plot, train
+from afterstate.cli import bench, evaluate, info, move, perft, plot, recipes, train
 from afterstate.errors import AfterstateError, DivergedError, FileError, InputError, ModelError, ResourceError
 
 
@@ -36,7 +36,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (train, evaluate, move, plot, info, bench, perft):
+for module in (train, recipes, evaluate, move, plot, info, bench, perft):
     module.register(app)
 
 

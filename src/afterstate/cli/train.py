@@ -5,17 +5,15 @@ import shlex
 import sys
 from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_origin
+from typing import Annotated, Any, Literal, get_origin
 
 import typer
 
 from afterstate.cli.common import COMPILING, compiling, console, print_json, tell_compiling
 from afterstate.errors import InputError
 from afterstate.learning.options import TrainOptions, option_type
+from afterstate.learning.recipes import with_recipe
 from afterstate.units import format_count, format_time
-
-if TYPE_CHECKING:
-    pass
 
 _TEXT = {"games", "time", "block", "eval_every", "eval_games"}  # written like 100k and 10m
 
@@ -37,8 +35,11 @@ def train(game: str | None, run: Path | None, resume: bool, quiet: bool, as_json
         chosen["game"] = game
     if resume and run is None:
         raise InputError("say which run to go on with: --run DIR --resume")
+    if resume and "recipe" in chosen:
+        raise InputError("a run keeps the recipe that it was started with: leave --recipe out")
     if not resume:
-        if game is None:
+        chosen = with_recipe(chosen)
+        if "game" not in chosen:
             raise InputError("say which game to learn, such as: afterstate train 2048")
         TrainOptions(**chosen)  # a wrong option is told before anything heavy is loaded
     from afterstate.learning.options import normalise
@@ -49,7 +50,7 @@ def train(game: str | None, run: Path | None, resume: bool, quiet: bool, as_json
         from afterstate.games.game import make
 
         if not resume:
-            make(str(game), rules=chosen.get("rules"), size=chosen.get("size", "4x4"))
+            make(chosen["game"], rules=chosen.get("rules"), size=chosen.get("size", "4x4"))
     display = _display(quiet=quiet, as_json=as_json)
     with display:
         if resume:
@@ -137,6 +138,10 @@ def _display(*, quiet: bool, as_json: bool) -> Any:
             parts = [f"{progress.games:,} games", f"{format_rate(progress.moves_per_s)} moves/s"]
             if progress.block is not None:
                 parts += [f"mean {progress.block.mean:,.0f}", f"{progress.block.win_tile} in {progress.block.win_rate:.1%}"]
+            if progress.figures is not None:
+                parts += [f"rate {progress.figures.rate:.2g}", f"|error| {progress.figures.error:,.0f}"]
+                if progress.figures.outside >= 0.001:
+                    parts.append(f"{progress.figures.outside:.1%} out of range")
             parts.append("evaluating" if progress.doing == "evaluating" else f"{format_time(left)} left")
             display.update(display.task, total=total, completed=done, description=" · ".join(parts))
 

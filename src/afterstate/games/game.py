@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from afterstate.bitboard import Shape, shorten
+from afterstate.bitboard import Shape
 from afterstate.errors import InputError
 from afterstate.kernel import kernel, specialised, u64
 from afterstate.rng import Random
+from afterstate.units import shorten
 
 MAX_OUTCOMES = 512  # room for the outcomes of one afterstate, in any game
 
@@ -130,6 +131,7 @@ class Game(ABC):
     tables: Any  # a NamedTuple class of this game's own
     win: int  # index of the tile that counts as a win
     longest: int  # no game has more slides than this
+    most: int  # no game has a higher score than this
 
     @abstractmethod
     def face(self, index: int) -> int:

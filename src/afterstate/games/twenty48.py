@@ -17,7 +17,6 @@ from afterstate.bitboard import (
     largest_nibble,
     pack,
     parse_cells,
-    shorten,
     transpose,
     unpack,
 )
@@ -25,6 +24,7 @@ from afterstate.errors import InputError
 from afterstate.games.game import Afterstate, Game, State, largest, outcomes, slides, spawn, start
 from afterstate.kernel import implement, kernel, pdep, popcount, u64
 from afterstate.rng import below, chance, draw
+from afterstate.units import shorten
 
 FOUR = u64(round(0.1 * 2**32))  # chance of a 4, in parts of 2**32
 
@@ -192,6 +192,8 @@ class Twenty48Game(Game):
         self.win = WINS[shape.cells]
         # every move adds 2 or more to the tile sum, which is below 4 * 2**cells: tiles 2**(cells+1), 2**cells, ... 4
         self.longest = 2 ** (shape.cells + 1)
+        # a tile 2**k that was made of fours alone has scored (k - 2) * 2**k on its way
+        self.most = sum((exponent - 2) * 2**exponent for exponent in range(2, shape.cells + 2))
         rows = _line_table(u64(shape.columns))
         columns = rows if shape.square else _line_table(u64(shape.rows))
         self.tables = Twenty48(rows, columns, u64(shape.mask), u64(shape.columns), u64(shape.rows))

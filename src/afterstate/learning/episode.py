@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from afterstate.games.game import largest, slides, spawn, start
+from afterstate.games.game import Game, largest, slides, spawn, start
 from afterstate.kernel import implement, kernel, specialised, u64
-from afterstate.learning.rules import expect, learn
-from afterstate.learning.targets import Backward, Delayed, OneStep, Steps, arrive, finish
-from afterstate.network.greedy import Afterstates, Desk, States, best_slide, survey, weigh
+from afterstate.learning.rules import MOVES, OUTSIDE, Tally, expect, learn
+from afterstate.learning.starts import Fresh, again, note
+from afterstate.learning.targets import Backward, Delayed, OneStep, Steps, arrive, finish, moves_kept
+from afterstate.network.greedy import Afterstates, Desk, States, alone, best_slide, make_desk, survey, weigh
 from afterstate.network.lookup import sum_weights
+from afterstate.network.network import Network
 from afterstate.rng import stream
 
 _0, _4 = u64(0), u64(4)
@@ -33,6 +35,32 @@ class Recorded(NamedTuple):
     after: NDArray[np.uint64]  # (longest + 1,) the afterstate that the slide led to
     slides: NDArray[np.uint8]  # (longest + 1,)
     rewards: NDArray[np.int64]  # (longest + 1,)
+
+
+def make_record(game: Game) -> Recorded:
+    """Room for the moves of one game."""
+    length = game.longest + 1
+    return Recorded(
+        np.zeros(length, np.uint64), np.zeros(length, np.uint64), np.zeros(length, np.uint8), np.zeros(length, np.int64)
+    )
+
+
+class Seat(NamedTuple):
+    """All that one thread has for itself."""
+
+    target: Any  # what its games are learned towards; Frozen or Recorded if not at all
+    starts: Any  # where they begin
+    desk: Desk
+    tally: Tally
+
+
+FROZEN, FRESH = Frozen(), Fresh()
+
+
+def make_seat(network: Network, target: Any = FROZEN, starts: Any = FRESH) -> Seat:
+    """A seat for one thread, with working memory that no other thread shares a cache line with."""
+    tally = Tally(alone(5, np.float64), np.float64(network.game.most))
+    return Seat(target, starts, make_desk(network.lookup, moves=moves_kept(target)), tally)
 
 
 @specialised
@@ -67,14 +95,15 @@ def _keep_the_board(target: Any, number: int, board: u64) -> None:
 
 
 @specialised
-def play_and_learn(target: Any, game: Any, net: Any, view: Any, rule: Any, rng: u64, desk: Desk) -> Any:
-    """One game -> score, number of slides, index of the largest tile."""
+def play_and_learn(target: Any, seat: Any, game: Any, net: Any, view: Any, rule: Any, board: u64, extra: u64, rng: u64) -> Any:
+    """One game from a state on -> score, number of slides, index of the largest tile, rng."""
     raise NotImplementedError
 
 
-def _learn_a_game(target: Any, game: Any, net: Any, view: Any, rule: Any, rng: u64, desk: Desk) -> Any:
-    board, extra, rng = start(game, rng)
+def _learn_a_game(target: Any, seat: Any, game: Any, net: Any, view: Any, rule: Any, board: u64, extra: u64, rng: u64) -> Any:
+    desk, tally = seat.desk, seat.tally
     score, moves = 0, 0
+    stage = _0
     number = 0  # of the next position in the chain
     at, last = _0, _0  # where the indices of this move begin, and those of the position before
     has_due, due, error = False, _0, 0.0  # an update that is put off until this move's memory is under way
@@ -83,13 +112,15 @@ def _learn_a_game(target: Any, game: Any, net: Any, view: Any, rule: Any, rng: u
         legal = slides(game, board, extra, desk.after, desk.extras, desk.rewards)
         survey(view, net, board, legal, desk, at)
         if has_due:
-            learn(rule, net, desk.indices, due, error)
+            learn(rule, net, desk.indices, due, error, tally)
+        stage = note(seat.starts, net, moves, stage, board, extra)
         if _values_states(view):
             _keep_board(target, number, board)
             total = reward + sum_weights(net, desk.indices, at)
+            _check_range(tally, total - reward)
             has_due, due, error = arrive(target, net, desk.indices, number, last, at, reward, total)
             if has_due:  # a state is known before the slide is chosen, so it learns before
-                learn(rule, net, desk.indices, due, error)
+                learn(rule, net, desk.indices, due, error, tally)
                 has_due = False
             expect(rule, net, desk.indices, at)
             last = at
@@ -101,6 +132,7 @@ def _learn_a_game(target: Any, game: Any, net: Any, view: Any, rule: Any, rng: u
         reward = np.float64(desk.rewards[slide])
         if not _values_states(view):
             place = at + u64(slide) * net.lookups
+            _check_range(tally, desk.values[slide] - reward)
             _keep_board(target, number, desk.after[slide])
             has_due, due, error = arrive(target, net, desk.indices, number, last, place, reward, desk.values[slide])
             expect(rule, net, desk.indices, place)
@@ -112,8 +144,16 @@ def _learn_a_game(target: Any, game: Any, net: Any, view: Any, rule: Any, rng: u
         at += _4 * net.lookups
         if at == u64(desk.indices.size):
             at = _0
-    finish(target, net, rule, desk.indices, number - 1, last)
-    return score, moves, largest(game, board, extra)
+    finish(target, net, rule, desk.indices, number - 1, last, tally)
+    tally.sums[MOVES] += np.float64(moves)
+    return score, moves, largest(game, board, extra), rng
+
+
+@kernel
+def _check_range(tally: Any, value: float) -> None:
+    """Count a value that no position can have."""
+    if not (value >= 0.0 and value <= tally.most):
+        tally.sums[OUTSIDE] += 1.0
 
 
 for _target in (OneStep, Delayed, Steps):
@@ -139,8 +179,8 @@ def _keep_move(order: Any, number: int, board: u64, slide: int, desk: Desk) -> N
     order.slides[number], order.rewards[number] = slide, desk.rewards[slide]
 
 
-def _only_play(order: Any, game: Any, net: Any, view: Any, rule: Any, rng: u64, desk: Desk) -> Any:
-    board, extra, rng = start(game, rng)
+def _only_play(order: Any, seat: Any, game: Any, net: Any, view: Any, rule: Any, board: u64, extra: u64, rng: u64) -> Any:
+    desk = seat.desk
     score, moves = 0, 0
     while True:
         legal = slides(game, board, extra, desk.after, desk.extras, desk.rewards)
@@ -154,7 +194,7 @@ def _only_play(order: Any, game: Any, net: Any, view: Any, rule: Any, rng: u64, 
         moves += 1
         board, extra, rng = spawn(game, desk.after[slide], desk.extras[slide], rng)
     _keep(order, moves, board, 0, desk)
-    return score, moves, largest(game, board, extra)
+    return score, moves, largest(game, board, extra), rng
 
 
 implement(play_and_learn, Frozen)(_only_play)
@@ -163,23 +203,20 @@ implement(play_and_learn, Recorded)(_only_play)
 
 @kernel
 def play_games(
-    order: Any,
-    game: Any,
-    net: Any,
-    view: Any,
-    rule: Any,
-    desk: Desk,
-    seed: u64,
-    purpose: u64,
-    first: int,
-    count: int,
-    results: Any,
-    at: int,
+    seat: Any, game: Any, net: Any, view: Any, rule: Any, seed: u64, purpose: u64, first: int, count: int, results: Any, at: int
 ) -> None:
-    """Play games number first .. first + count - 1 and learn as `order` says; their results go to results[at:]."""
+    """Play games number first .. first + count - 1, and learn from them; their results go to results[at:].
+
+    Games that begin elsewhere than the rules say follow each of them, and leave no results.
+    """
     for number in range(count):
         rng = stream(seed, purpose, u64(first + number))
-        score, moves, tile = play_and_learn(order, game, net, view, rule, rng, desk)
-        results.scores[at + number] = score
-        results.moves[at + number] = moves
-        results.largest[at + number] = tile
+        board, extra, rng = start(game, rng)
+        turn, more = _0, True
+        while more:
+            score, moves, tile, rng = play_and_learn(seat.target, seat, game, net, view, rule, board, extra, rng)
+            if turn == _0:
+                results.scores[at + number] = score
+                results.moves[at + number] = moves
+                results.largest[at + number] = tile
+            more, turn, board, extra, rng = again(seat.starts, turn, moves, rng)

@@ -3,18 +3,31 @@
 import math
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, cast, get_args, get_origin
 
-from afterstate.errors import InputError
-from afterstate.units import check_seed, parse_count, parse_time
+from afterstate.errors import FileError, InputError
+from afterstate.units import check_seed, parse_count, parse_time, shorten
 
 Method = Literal["tc", "td"]
 Target = Literal["afterstate", "state"]
 Order = Literal["forward", "backward"]
+Starts = Literal["fresh", "restart", "carousel"]
 MAX_BLOCK = 10_000_000
 MAX_HORIZON = 100
 MAX_VALUE = 10**9
 COUNTS = {"games", "block", "eval_every", "eval_games"}
+CHOICES = {"method": Method, "target": Target, "order": Order, "starts": Starts}
+RATES = {"td": 0.1, "tc": 1.0}  # the usual learning rate of each rule
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A part of a run with one learning rule and one rate."""
+
+    start: float  # the first game, or the second of training at which it begins
+    by_time: bool
+    method: Method
+    alpha: float
 
 
 def _option(default: Any, text: str, *, free: bool = False) -> Any:
@@ -39,11 +52,22 @@ class TrainOptions:
     lambda_: float = _option(0.0, "how much of the later errors counts: 0 for TD(0), up to 1")
     horizon: int = _option(3, "moves that TD(lambda) waits for, when it learns forward")
     steps: int = _option(1, "rewards in a target before a value follows: n-step TD")
+    beside: str | None = _option(
+        None, "smaller patterns, or a preset of them, that learn beside the network's and are folded into them for play"
+    )
+    stages: str | None = _option(
+        None, "tables of their own once a tile is reached, such as 0,16384; what a stage never met it takes from the one before"
+    )
+    starts: Starts = _option(
+        "fresh", "games also begin in the middle of the last one (restart), or where a stage was entered before (carousel)"
+    )
     alpha: float | None = _option(
         None, "learning rate; each of the m looked-up weights moves by alpha/m of the error [default: 0.1 for td, 1.0 for tc]"
     )
     optimistic: float = _option(0.0, "value that every position starts with; high hopes make a player try everything")
-    schedule: str | None = _option(None, "later learning rates, as game:alpha or percent:alpha, such as 50%:0.01,75%:0.001")
+    schedule: str | None = _option(
+        None, "later rates and rules, from a game or a percentage of the run on: 50%:0.01,90%:tc or 50k:0.01,90k:tc:0.5"
+    )
     games: int | None = _option(None, "games in all, such as 100k [default: 100k, unless --time is given]", free=True)
     time: float | None = _option(None, "training time in all, such as 10m; the run ends with the game under way", free=True)
     threads: int | None = _option(None, "threads [default: all processors]; with 1 a run is exact", free=True)
@@ -51,6 +75,7 @@ class TrainOptions:
     block: int = _option(1000, "games in one block of statistics")
     eval_every: int | None = _option(None, "play --eval-games games with learning off every so many games, such as 100k")
     eval_games: int = _option(1000, "games of each such evaluation")
+    recipe: str | None = _option(None, "a named set of options (see afterstate recipes) or a TOML file; options given here win")
 
     def __post_init__(self) -> None:
         given = {name: getattr(self, name) for name in (*COUNTS, "time") if getattr(self, name) is not None}
@@ -58,19 +83,21 @@ class TrainOptions:
             object.__setattr__(self, name, value)
         if self.games is None and self.time is None:
             object.__setattr__(self, "games", 100_000)
-        for name in ("method", "target", "order"):
-            allowed = get_args({"method": Method, "target": Target, "order": Order}[name])
+        for name, choice in CHOICES.items():
+            allowed = get_args(choice)
             if getattr(self, name) not in allowed:
                 raise InputError(f"{name} is {' or '.join(allowed)}, not {getattr(self, name)!r}")
         if self.alpha is None:
-            object.__setattr__(self, "alpha", {"td": 0.1, "tc": 1.0}[self.method])
+            object.__setattr__(self, "alpha", RATES[self.method])
         assert self.alpha is not None
         check_rate(self.alpha)
         self._check_target()
+        if self.starts == "carousel" and len(self.stage_tiles()) < 2:
+            raise InputError("starts carousel needs stages to begin in: give --stages, such as 0,16384")
         check_seed(self.seed)
         if self.block > MAX_BLOCK:
             raise InputError(f"a block has at most {MAX_BLOCK} games, not {self.block}")
-        self.rates()
+        self.phases()
 
     def _check_target(self) -> None:
         if not 0 <= self.lambda_ <= 1:
@@ -84,38 +111,62 @@ class TrainOptions:
         if not 0 <= self.optimistic <= MAX_VALUE:
             raise InputError(f"an optimistic value is 0 to {MAX_VALUE}, not {self.optimistic}")
 
-    def rates(self) -> list[tuple[int, float]]:
-        """Learning rates as (first game, alpha), in order; the first is for game 0."""
-        assert self.alpha is not None
-        steps = [(0, self.alpha)]
-        for part in (self.schedule or "").replace(" ", "").split(","):
-            if not part:
-                continue
-            where, colon, rate = part.partition(":")
-            try:
-                alpha = float(rate)
-            except ValueError:
-                alpha = math.nan
-            if not colon or math.isnan(alpha):
-                raise InputError(f"a schedule is a list of game:alpha such as 50k:0.01 or 75%:0.001, not {part!r}")
-            check_rate(alpha)
-            steps.append((self._game_number(where), alpha))
-        if any(later[0] <= earlier[0] for earlier, later in pairwise(steps)):
-            raise InputError(f"the steps of schedule {self.schedule!r} do not come one after the other")
-        return steps
+    def stage_tiles(self) -> tuple[int, ...]:
+        """The tiles that begin the stages; the first stage begins with 0."""
+        words = ("0" if self.stages is None else self.stages).replace(" ", "").split(",")
+        if not all(word.isascii() and word.isdecimal() and len(word) <= 9 for word in words):
+            raise InputError(f"stages are tiles such as 0,16384, not {shorten(str(self.stages))!r}")
+        return tuple(int(word) for word in words)
 
-    def _game_number(self, text: str) -> int:
-        if not text.endswith("%"):
-            return parse_count(text, name="a step of the schedule")
-        if self.games is None:
-            raise InputError(f"schedule step {text} is a part of --games, which is not given")
+    def phases(self) -> list[Phase]:
+        """Which rule learns at which rate from when on, in order; the first begins with the run."""
+        assert self.alpha is not None
+        found = [Phase(0.0, False, self.method, self.alpha)]
+        for part in (self.schedule or "").replace(" ", "").split(","):
+            if part:
+                found.append(self._phase(part, found[-1].method))
+        if any(later.start <= earlier.start for earlier, later in pairwise(found)):
+            raise InputError(f"the steps of schedule {shorten(str(self.schedule))!r} do not come one after the other")
+        if len({phase.by_time for phase in found[1:]}) > 1:
+            raise InputError("a run that ends by --time has a schedule in percent, or one in games, not both")
+        return found
+
+    def _phase(self, part: str, method: Method) -> Phase:
+        """One step of a schedule: 50%:0.01, 50k:tc, 50k:tc:0.5."""
+        where, _, how = part.partition(":")
+        name, colon, rate = how.partition(":")
+        if name in RATES:
+            method = cast(Method, name)
+            rate = rate if colon else str(RATES[name])
+        else:
+            rate = how
         try:
-            part = float(text[:-1])
+            alpha = float(rate)
         except ValueError:
-            part = math.nan
-        if not 0 < part < 100:
-            raise InputError(f"schedule step {text} is not between 0% and 100%")
-        return max(round(self.games * part / 100), 1)
+            alpha = math.nan
+        if math.isnan(alpha):
+            raise InputError(
+                f"a schedule is a list of game:alpha, game:rule or game:rule:alpha, such as 50k:0.01 or 75%:tc, "
+                f"not {shorten(part)!r}"
+            )
+        check_rate(alpha)
+        if not where.endswith("%"):
+            return Phase(parse_count(where, name="a step of the schedule"), False, method, alpha)
+        try:
+            share = float(where[:-1]) / 100
+        except ValueError:
+            share = math.nan
+        if not 0 < share < 1:
+            raise InputError(f"schedule step {where} is not between 0% and 100%")
+        if self.games is not None:
+            return Phase(max(round(self.games * share), 1), False, method, alpha)
+        assert self.time is not None
+        return Phase(self.time * share, True, method, alpha)
+
+    @property
+    def keeps_coherence(self) -> bool:
+        """Whether TC learns at any time of the run."""
+        return any(phase.method == "tc" for phase in self.phases())
 
     def changed(self, given: dict[str, Any]) -> "TrainOptions":
         """These options with those of a resume; one that contradicts what was learned so far is refused."""
@@ -127,8 +178,8 @@ class TrainOptions:
                 raise InputError(
                     f"the run was started with {name} {before}, so it cannot go on with {name} {now}; leave --{name} out"
                 )
-        if self.rates() != other.rates():
-            raise InputError("the schedule is in percent of --games, so --games cannot change when the run goes on")
+        if self.phases() != other.phases():
+            raise InputError("the schedule is in percent of the run, so its --games or --time cannot change when it goes on")
         return other
 
 
@@ -140,6 +191,22 @@ def normalise(given: dict[str, Any]) -> dict[str, Any]:
     if values.get("time") is not None:
         values["time"] = parse_time(values["time"])
     return values
+
+
+def read_options(values: dict[str, Any], where: str) -> dict[str, Any]:
+    """Options from a table of a TOML file, by their names in `TrainOptions`; an unknown key or a wrong type is an error."""
+    known = {spec.name.rstrip("_"): spec.name for spec in fields(TrainOptions)}
+    found = {}
+    for key, value in values.items():
+        if key not in known:
+            raise FileError(f"{where} has an unknown key {shorten(key)!r}")
+        name = known[key]
+        wanted: Any = option_type(name)
+        kinds = {float: (int, float)}.get(wanted, (wanted,)) + ((str,) if name in COUNTS or name == "time" else ())
+        if not isinstance(value, kinds) or isinstance(value, bool):
+            raise FileError(f"{where}: {key} must be of type {wanted.__name__}, not {value!r}")
+        found[name] = value
+    return found
 
 
 def check_rate(alpha: float) -> None:

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from afterstate.kernel import implement, prefetch, specialised, u64
+from afterstate.kernel import implement, kernel, prefetch, specialised, u64
+from afterstate.network.lookup import promote
 
 _1 = u64(1)
 
@@ -29,9 +30,19 @@ class TC(NamedTuple):
     coherence: NDArray[np.float32]  # (2 * size,) E and A of each weight, side by side
 
 
+class Tally(NamedTuple):
+    """What a thread has learned since its figures were last taken; see `Figures`."""
+
+    sums: NDArray[np.float64]  # (5,) moves, updates, sizes of errors, learning rates, values out of range
+    most: np.float64  # no position is worth more than this, and none less than 0
+
+
+MOVES, UPDATES, ERRORS, RATES, OUTSIDE = range(5)
+
+
 @specialised
-def learn(rule: Any, net: Any, indices: Any, at: u64, error: float) -> None:
-    """Move the value behind indices[at : at + m] towards its target; error = target - value."""
+def _apply(rule: Any, net: Any, indices: Any, at: u64, error: float) -> float:
+    """Move the weights behind indices[at : at + m] -> the mean of their learning rates."""
     raise NotImplementedError
 
 
@@ -41,12 +52,23 @@ def expect(rule: Any, net: Any, indices: Any, at: u64) -> None:
     raise NotImplementedError
 
 
-@implement(learn, TD)
-def _learn_td(rule: Any, net: Any, indices: Any, at: u64, error: float) -> None:
+@kernel
+def learn(rule: Any, net: Any, indices: Any, at: u64, error: float, tally: Any) -> None:
+    """Move the value behind indices[at : at + m] towards its target; error = target - value."""
+    promote(net, indices, at)
+    rate = _apply(rule, net, indices, at, error)
+    tally.sums[UPDATES] += 1.0
+    tally.sums[ERRORS] += abs(error)
+    tally.sums[RATES] += rate
+
+
+@implement(_apply, TD)
+def _apply_td(rule: Any, net: Any, indices: Any, at: u64, error: float) -> float:
     weights = net.weights
     step = np.float32(rule.alpha / net.lookups * error)
     for place in range(at, at + net.lookups):
         weights[indices[place]] += step
+    return rule.alpha  # type: ignore[no-any-return]
 
 
 @implement(expect, TD)
@@ -54,12 +76,13 @@ def _expect_td(rule: Any, net: Any, indices: Any, at: u64) -> None:
     pass
 
 
-@implement(learn, TC)
-def _learn_tc(rule: Any, net: Any, indices: Any, at: u64, error: float) -> None:
+@implement(_apply, TC)
+def _apply_tc(rule: Any, net: Any, indices: Any, at: u64, error: float) -> float:
     weights, coherence = net.weights, rule.coherence
     step = np.float32(rule.beta / net.lookups * error)
     delta = np.float32(error)
     size = abs(delta)
+    rates = np.float32(0)
     for place in range(at, at + net.lookups):
         index = u64(indices[place])
         pair = index + index
@@ -68,6 +91,8 @@ def _learn_tc(rule: Any, net: Any, indices: Any, at: u64, error: float) -> None:
         weights[index] += step * rate
         coherence[pair] = total + delta
         coherence[pair + _1] = sizes + size
+        rates += rate
+    return rule.beta * np.float64(rates) / np.float64(net.lookups)  # type: ignore[no-any-return]
 
 
 @implement(expect, TC)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from afterstate.errors import FileError, InputError, ModelError, ResourceError
-from afterstate.learning.options import TrainOptions, option_type
+from afterstate.learning.options import TrainOptions, read_options
 from afterstate.network.modelfile import atomic_write, is_file, is_folder, read_header
 
 ROOT = Path("runs")
@@ -72,15 +72,8 @@ class RunFolder:
                 values = tomllib.load(file)
         except (OSError, ValueError) as error:
             raise FileError(f"cannot read {self.config}: {error}") from error
-        known = {spec.name.rstrip("_"): spec.name for spec in fields(TrainOptions)}
-        for key, value in values.items():
-            if key not in known:
-                raise FileError(f"{self.config} has an unknown key {key!r}")
-            wanted = option_type(known[key])
-            if not isinstance(value, (int, float) if wanted is float else wanted) or isinstance(value, bool):
-                raise FileError(f"{self.config}: {key} must be of type {wanted.__name__}, not {value!r}")
         try:
-            return TrainOptions(**{known[key]: value for key, value in values.items()})
+            return TrainOptions(**read_options(values, str(self.config)))
         except InputError as error:
             raise FileError(f"{self.config}: {error}") from error
 
@@ -139,9 +132,14 @@ class RunFolder:
             raise ModelError(f"{self.best} is not a best checkpoint of a run: it does not say of which block") from error
 
     @property
+    def checkpoints(self) -> tuple[tuple[str, Path], ...]:
+        """The checkpoints that a run writes, the one to play with first."""
+        return ("best", self.best), ("last", self.last)
+
+    @property
     def model(self) -> Path:
         """The model that this run offers: its best, or its last if no block was finished."""
-        for path in (self.best, self.last):
+        for _, path in self.checkpoints:
             if path.exists():
                 return path
         raise FileError(f"run {self.path} has no checkpoint yet")

@@ -86,7 +86,7 @@ def arrive(
 
 
 @specialised
-def finish(target: Any, net: Any, rule: Any, indices: Any, number: int, last: u64) -> None:
+def finish(target: Any, net: Any, rule: Any, indices: Any, number: int, last: u64, tally: Any) -> None:
     """x_number, with indices at `last`, was the last position: learn what still waits."""
     raise NotImplementedError
 
@@ -101,8 +101,8 @@ def _arrive_one_step(
 
 
 @implement(finish, OneStep)
-def _finish_one_step(target: Any, net: Any, rule: Any, indices: Any, number: int, last: u64) -> None:
-    learn(rule, net, indices, last, -sum_weights(net, indices, last))
+def _finish_one_step(target: Any, net: Any, rule: Any, indices: Any, number: int, last: u64, tally: Any) -> None:
+    learn(rule, net, indices, last, -sum_weights(net, indices, last), tally)
 
 
 @implement(arrive, Delayed)
@@ -130,11 +130,11 @@ def _discounted(target: Any, first: int, last: int) -> float:
 
 
 @implement(finish, Delayed)
-def _finish_delayed(target: Any, net: Any, rule: Any, indices: Any, number: int, last: u64) -> None:
+def _finish_delayed(target: Any, net: Any, rule: Any, indices: Any, number: int, last: u64, tally: Any) -> None:
     ring = target.places.size - 1
     target.errors[number & ring] = -sum_weights(net, indices, target.places[number & ring])
     for first in range(max(number - target.horizon, 0), number + 1):
-        learn(rule, net, indices, target.places[first & ring], _discounted(target, first, number))
+        learn(rule, net, indices, target.places[first & ring], _discounted(target, first, number), tally)
 
 
 @implement(arrive, Steps)
@@ -152,13 +152,14 @@ def _arrive_steps(
 
 
 @implement(finish, Steps)
-def _finish_steps(target: Any, net: Any, rule: Any, indices: Any, number: int, last: u64) -> None:
+def _finish_steps(target: Any, net: Any, rule: Any, indices: Any, number: int, last: u64, tally: Any) -> None:
     ring = target.places.size - 1
     for first in range(max(number - target.steps + 1, 0), number + 1):
         total = 0.0
         for between in range(first + 1, number + 1):
             total += target.rewards[between & ring]
-        learn(rule, net, indices, target.places[first & ring], total - sum_weights(net, indices, target.places[first & ring]))
+        place = target.places[first & ring]
+        learn(rule, net, indices, place, total - sum_weights(net, indices, place), tally)
 
 
 @implement(arrive, Backward)
@@ -170,7 +171,7 @@ def _arrive_backward(
 
 
 @implement(finish, Backward)
-def _finish_backward(target: Any, net: Any, rule: Any, indices: Any, number: int, last: u64) -> None:
+def _finish_backward(target: Any, net: Any, rule: Any, indices: Any, number: int, last: u64, tally: Any) -> None:
     wanted = 0.0
     at, other = _0, net.lookups
     index_board(net, target.boards[number], indices, at)
@@ -178,6 +179,6 @@ def _finish_backward(target: Any, net: Any, rule: Any, indices: Any, number: int
         if place > 0:  # the memory of the next one is asked for before this one is learned
             index_board(net, target.boards[place - 1], indices, other)
             expect(rule, net, indices, other)
-        learn(rule, net, indices, at, wanted - sum_weights(net, indices, at))
+        learn(rule, net, indices, at, wanted - sum_weights(net, indices, at), tally)
         wanted = target.rewards[place] + target.decay * wanted + (1.0 - target.decay) * sum_weights(net, indices, at)
         at, other = other, at

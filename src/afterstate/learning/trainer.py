@@ -5,29 +5,55 @@ import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from afterstate.errors import DivergedError, FileError, ModelError
 from afterstate.games.game import Game, State, make
 from afterstate.games.results import Results, Summary, make_results, summarise
 from afterstate.kernel import u64
-from afterstate.learning.episode import play_games
-from afterstate.learning.options import TrainOptions
-from afterstate.learning.rules import TC, TD
+from afterstate.learning.episode import make_seat, play_games
+from afterstate.learning.options import Phase, TrainOptions
+from afterstate.learning.rules import ERRORS, MOVES, OUTSIDE, RATES, TC, TD, UPDATES
 from afterstate.learning.runfolder import RunFolder, options_as_dict
-from afterstate.learning.targets import make_target, moves_kept
+from afterstate.learning.starts import make_starts
+from afterstate.learning.targets import make_target
 from afterstate.learning.workers import Share, Workers, count_threads, play_frozen, stop_on_signal
-from afterstate.network.greedy import make_desk
-from afterstate.network.modelfile import load_model, load_tensors, save_model
-from afterstate.network.network import Network, allocate, check_memory, count_weights
+from afterstate.network.fold import find_host, fold
+from afterstate.network.modelfile import has_tensors, load_model, load_tensors, save_model
+from afterstate.network.network import Network, allocate, check_memory, check_stages, count_weights
 from afterstate.network.patterns import default_network, default_symmetry, parse_patterns
 from afterstate.rng import Purpose
 
+COLLAPSE = 0.2  # a block's mean below this part of the best one
+COLLAPSED = 3  # such blocks in a row: the run is stopped
 WARM_UP = 500  # games that one thread plays alone on a fresh network, so that no early update is lost to another thread
 RUNAWAY = 1e9  # a value that no game can reach
 SAVE_EVERY = 60.0  # seconds between checkpoints of an undisturbed run
+
+
+@dataclass(frozen=True)
+class Figures:
+    """How the learning itself goes: means over all updates, and over all values, of a part of a run."""
+
+    moves: int  # all that were learned from, those of restarts too
+    error: float  # |target - value|
+    rate: float  # learning rate of a weight, which for TC is beta times its coherence
+    outside: float  # part of the values that no position can have: below 0, or above the highest score
+
+    @classmethod
+    def of(cls, sums: NDArray[np.float64]) -> "Figures | None":
+        """From the sums of tallies; None before the first update."""
+        if not (sums[MOVES] > 0 and sums[UPDATES] > 0):
+            return None
+        return cls(
+            int(sums[MOVES]),
+            float(sums[ERRORS] / sums[UPDATES]),
+            float(sums[RATES] / sums[UPDATES]),
+            float(sums[OUTSIDE] / sums[MOVES]),
+        )
 
 
 @dataclass(frozen=True)
@@ -40,6 +66,7 @@ class Progress:
     limit: float | None  # seconds in all, if the run is limited by time
     moves_per_s: float  # of the block under way
     block: Summary | None  # the last whole block
+    figures: Figures | None  # of the learning since the block began
     doing: str  # "training" or "evaluating"
 
 
@@ -90,9 +117,27 @@ def new_network(options: TrainOptions) -> Network:
     assert options.network is not None
     assert options.symmetry is not None
     game = game_of(options)
-    weights = count_weights(parse_patterns(options.network, game.shape))
-    check_memory(4 * weights * (3 if options.method == "tc" else 1))
-    return Network(game, options.network, symmetry=options.symmetry, values=options.target)
+    stages = options.stage_tiles()
+    check_stages(stages, game)
+    patterns = all_patterns(options)
+    check_memory(4 * count_weights(patterns, len(stages)) * (3 if options.keeps_coherence else 1))
+    return Network(game, patterns, symmetry=options.symmetry, values=options.target, stages=stages)
+
+
+def all_patterns(options: TrainOptions) -> tuple[str, ...]:
+    """The patterns that learn: the network's, and the smaller ones beside them."""
+    assert options.network is not None
+    assert options.symmetry is not None
+    shape = game_of(options).shape
+    large = parse_patterns(options.network, shape)
+    small = small_patterns(options)
+    for pattern in small:
+        find_host(pattern, large, shape, options.symmetry)
+    return large + small
+
+
+def small_patterns(options: TrainOptions) -> tuple[str, ...]:
+    return parse_patterns(options.beside, game_of(options).shape) if options.beside is not None else ()
 
 
 def train(
@@ -106,7 +151,8 @@ def train(
     count_threads(options.threads)
     options = resolve(options)
     network = new_network(options)
-    folder = RunFolder.plan(run, options, room=3 * network.weights.nbytes)  # last, best, and the one being written
+    checkpoint = network.weights.nbytes * (3 if options.keeps_coherence else 1)
+    folder = RunFolder.plan(run, options, room=2 * checkpoint + network.weights.nbytes)  # last, the one being written, best
     trainer = Trainer(options, folder, network, listener or Listener(), stop or threading.Event())
     folder.make(options)
     return trainer.run()
@@ -138,9 +184,9 @@ def resume(
 
 def _check_same(network: Network, options: TrainOptions, folder: RunFolder) -> None:
     """Refuse a checkpoint that is not what the run's config says."""
-    assert options.network is not None
     pairs = {
-        "network": (parse_patterns(options.network, network.game.shape), network.patterns),
+        "network": (all_patterns(options), network.patterns),
+        "stages": (options.stage_tiles(), network.stages),
         "symmetry": (options.symmetry, network.symmetry),
         "target": (options.target, network.values),
     }
@@ -162,7 +208,9 @@ class Trainer:
         self.listener = listener
         self.stop = stop
         self.workers = Workers(count_threads(options.threads), stop)
-        self.rates = options.rates()
+        self.phases = options.phases()
+        self.block_phase = self.phases[0]  # of the block under way
+        self.small = small_patterns(options)
         self.games = 0  # played so far, over all sittings
         self.seconds = 0.0  # spent on training so far, over all sittings
         self.evaluated = 0  # games at the last evaluation
@@ -170,12 +218,13 @@ class Trainer:
         self.block_seconds = 0.0
         self.results = make_results(options.block)
         self.best = folder.best_so_far()
+        self.top = 0.0  # the best mean of a block
+        self.low = 0  # blocks in a row that have collapsed
         self.last_block: Summary | None = None
         self.saved_at = perf_counter()
         self.saved_games = 0
-        self.coherence = allocate(2 * network.weights.size) if options.method == "tc" else None
-        self.targets = [self._target() for _ in range(self.workers.threads)]
-        self.desks = [make_desk(network.lookup, moves=moves_kept(target)) for target in self.targets]
+        self.coherence = allocate(2 * network.weights.size) if options.keeps_coherence else None
+        self.seats = [make_seat(network, self._target(), self._starts()) for _ in range(self.workers.threads)]
 
     def _target(self) -> Any:
         options = self.options
@@ -187,8 +236,23 @@ class Trainer:
             longest=self.game.longest,
         )
 
-    def _rule(self, alpha: float) -> Any:
-        return TD(np.float64(alpha)) if self.coherence is None else TC(np.float64(alpha), self.coherence)
+    def _starts(self) -> Any:
+        return make_starts(self.options.starts, longest=self.game.longest, stages=len(self.network.stages))
+
+    def _rule(self, phase: Phase) -> Any:
+        if phase.method == "td":
+            return TD(np.float64(phase.alpha))
+        assert self.coherence is not None
+        return TC(np.float64(phase.alpha), self.coherence)
+
+    def _phase(self) -> Phase:
+        """The phase of the next game."""
+        return [phase for phase in self.phases if phase.start <= (self.seconds if phase.by_time else self.games)][-1]
+
+    def _sums(self) -> NDArray[np.float64]:
+        """What all threads have tallied since the block began."""
+        sums: NDArray[np.float64] = np.array([seat.tally.sums for seat in self.seats]).sum(axis=0)
+        return sums
 
     # --- the loop ------------------------------------------------------------------------------------------------------
 
@@ -215,11 +279,14 @@ class Trainer:
 
     def _prepare(self) -> None:
         """Compile, and touch all memory, before the clock starts and before a second thread does."""
-        self._play(0, 0, 0, alpha=self.rates[0][1])
+        for method in dict.fromkeys(phase.method for phase in self.phases):
+            self._play(0, 0, 0, next(phase for phase in self.phases if phase.method == method))
         if self.options.eval_every is not None:
             play_frozen(self.network, 0, self.options.seed, self.workers)
         if self.games == 0:
-            self.network.weights.fill(self.options.optimistic / self.network.lookups)
+            self.network.weights.fill(0.0)
+            first = count_weights(self.network.patterns)  # later stages begin with what the first has learned
+            self.network.weights[:first] = self.options.optimistic / self.network.lookups
             if self.coherence is not None:
                 self.coherence.fill(0.0)
 
@@ -232,7 +299,8 @@ class Trainer:
     def _part(self) -> None:
         """Play until the block ends, the learning rate changes, an evaluation is due, or the run is over."""
         options = self.options
-        ends = [self.games - self.in_block + options.block, *(step for step, _ in self.rates)]
+        ends = [self.games - self.in_block + options.block]
+        ends += [int(phase.start) for phase in self.phases if not phase.by_time]
         ends += [self.evaluated + options.eval_every] if options.eval_every else []
         ends += [options.games] if options.games is not None else []
         threads = self.workers.threads
@@ -241,19 +309,22 @@ class Trainer:
         end = min(number for number in ends if number > self.games)
         if end <= WARM_UP:
             threads = 1
-        alpha = [rate for step, rate in self.rates if step <= self.games][-1]
+        phase = self.block_phase = self._phase()
+        limits = [later.start for later in self.phases if later.by_time and later.start > self.seconds]
+        limits += [options.time] if options.time is not None else []
         began = perf_counter()
         spent, block_spent = self.seconds, self.block_seconds
-        before = int(self.results.moves[: self.in_block].sum())
+        before = int(self._sums()[MOVES])
 
         def play(thread: int, first: int, count: int) -> int:
-            self._play(thread, first, count, alpha=alpha)
-            at = first - self.games + self.in_block
-            return int(self.results.moves[at : at + count].sum())
+            tally = self.seats[thread].tally
+            moves = tally.sums[MOVES]
+            self._play(thread, first, count, phase)
+            return int(tally.sums[MOVES] - moves)
 
         def on_tick(share: Share) -> None:
             now = perf_counter() - began
-            if options.time is not None and spent + now >= options.time:
+            if limits and spent + now >= min(limits):
                 timeout.set()
             self._report("training", share, spent + now, (before + share.moves) / (block_spent + now))
 
@@ -265,10 +336,10 @@ class Trainer:
         self.seconds = spent + perf_counter() - began
         self.block_seconds = block_spent + perf_counter() - began
 
-    def _play(self, thread: int, first: int, count: int, *, alpha: float) -> None:
+    def _play(self, thread: int, first: int, count: int, phase: Phase) -> None:
         play_games(
-            self.targets[thread], self.game.tables, self.network.lookup, self.network.view, self._rule(alpha),
-            self.desks[thread], u64(self.options.seed), u64(Purpose.TRAIN), first, count,
+            self.seats[thread], self.game.tables, self.network.lookup, self.network.view, self._rule(phase),
+            u64(self.options.seed), u64(Purpose.TRAIN), first, count,
             self.results, first - self.games + self.in_block,
         )  # fmt: skip
 
@@ -276,7 +347,16 @@ class Trainer:
         options = self.options
         training = share.games if doing == "training" else 0
         self.listener.on_progress(
-            Progress(self.games + training, options.games, seconds, options.time, moves_per_s, self.last_block, doing)
+            Progress(
+                games=self.games + training,
+                total=options.games,
+                seconds=seconds,
+                limit=options.time,
+                moves_per_s=moves_per_s,
+                block=self.last_block,
+                figures=Figures.of(self._sums()),
+                doing=doing,
+            )
         )
 
     # --- what is measured ----------------------------------------------------------------------------------------------
@@ -285,25 +365,47 @@ class Trainer:
         """Statistics of a whole block: to the listener, to the metrics, and to the best checkpoint if it is one."""
         self._check_values()
         block = summarise(self.game, self.results, self.block_seconds)
+        self._check_score(block)
         self.last_block = block
-        alpha = [rate for step, rate in self.rates if step < self.games][-1]
-        record = {"kind": "block", "games": self.games, "training_seconds": self.seconds, "alpha": alpha} | _record(block)
+        record = {"kind": "block", "games": self.games, "training_seconds": self.seconds}
+        record |= {"method": self.block_phase.method, "alpha": self.block_phase.alpha}
+        record |= _record(block)
+        if figures := Figures.of(self._sums()):
+            record |= {"mean_error": figures.error, "mean_rate": figures.rate, "out_of_range": figures.outside}
+            record |= {"moves_per_s": figures.moves / self.block_seconds}  # those of restarts, too
         self.folder.append(record)
+        for seat in self.seats:
+            seat.tally.sums.fill(0.0)
         self.in_block, self.block_seconds = 0, 0.0
         self.listener.on_block(self.games, block)
         if (block.win_rate, block.mean) > self.best:
             self.best = (block.win_rate, block.mean)
-            self._write(self.folder.best, block={"games": self.games, "win_rate": block.win_rate, "mean": block.mean})
+            player = fold(self.network, self.small) if self.small else self.network
+            measured = {"games": self.games, "win_rate": block.win_rate, "mean": block.mean}
+            self._write(player, self.folder.best, block=measured)
 
     def _check_values(self) -> None:
         """Stop a run whose values have run away. Every value feeds on those after it, so the first boards show it."""
         firsts = [self.network.value(outcome.state) for outcome in self.game.outcomes(State(0))]
         if not all(abs(value) < RUNAWAY for value in firsts):
-            kept = f"the checkpoint at game {self.saved_games} is kept" if self.saved_games else "no checkpoint was written"
-            raise DivergedError(
-                f"the training has diverged by game {self.games}: its values are no longer numbers, or beyond any score. "
-                f"Start again with a smaller --alpha than {self.options.alpha}; {kept}"
+            self._give_up("has diverged", "its values are no longer numbers, or beyond any score")
+
+    def _check_score(self, block: Summary) -> None:
+        """Stop a run that has forgotten how to play."""
+        self.top = max(self.top, block.mean)
+        self.low = self.low + 1 if block.mean < COLLAPSE * self.top else 0
+        if self.low == COLLAPSED:
+            self._give_up(
+                "has collapsed", f"a mean of {block.mean:.0f} after one of {self.top:.0f}, {COLLAPSED} blocks in a row"
             )
+
+    def _give_up(self, what: str, why: str) -> NoReturn:
+        """End a run that learns nothing any more: say what to change, and which good checkpoint there is."""
+        kept = [f"the {name} checkpoint is kept in {path}" for name, path in self.folder.checkpoints if path.exists()]
+        raise DivergedError(
+            f"the training {what} by game {self.games}: {why}. Start again with a smaller --alpha than "
+            f"{self.block_phase.alpha:g}, or a smaller --lambda; {' and '.join(kept) or 'no checkpoint was written'}"
+        )
 
     def _evaluation_due(self) -> bool:
         every = self.options.eval_every
@@ -327,25 +429,30 @@ class Trainer:
     # --- checkpoints ---------------------------------------------------------------------------------------------------
 
     def save(self) -> None:
-        """Write the last checkpoint: the network, and the block under way."""
+        """Write the last checkpoint, if its values are sound: the network, and the block under way."""
+        self._check_values()
         part = self.results.part(0, self.in_block)
         more: dict[str, Any] = {f"block.{name}": array for name, array in part._asdict().items()}
         if self.coherence is not None:
             more["coherence"] = self.coherence
-        self._write(self.folder.last, more=more)
+        for number, seat in enumerate(self.seats):
+            if self.options.starts == "carousel":
+                more |= {f"pool.{number}.{name}": array for name, array in seat.starts._asdict().items()}
+        self._write(self.network, self.folder.last, more=more)
         self.saved_at = perf_counter()
         self.saved_games = self.games
 
-    def _write(self, path: Path, **details: Any) -> None:
+    def _write(self, network: Network, path: Path, **details: Any) -> None:
         more = details.pop("more", None)
-        self.network.training = {
+        network.training = {
             "options": options_as_dict(self.options),
             "games": self.games,
             "seconds": self.seconds,
             "evaluated": self.evaluated,
             "block_seconds": self.block_seconds,
+            "tally": list(self._sums()),
         } | details
-        save_model(self.network, path, more=more)
+        save_model(network, path, more=more)
 
     def restore(self) -> None:
         """Take up the run where its last checkpoint left it."""
@@ -354,10 +461,13 @@ class Trainer:
         try:
             self.games, self.seconds = int(state["games"]), float(state["seconds"])
             self.evaluated, self.block_seconds = int(state["evaluated"]), float(state["block_seconds"])
+            self.seats[0].tally.sums[:] = state["tally"]
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"{self.folder.last} is not a checkpoint: {error}") from error
         if self.coherence is not None:
             self.coherence[:] = load_tensors(self.folder.last, ["coherence"])["coherence"]
+        if self.options.starts == "carousel":
+            self._restore_pools()
         self.in_block = len(part.scores)
         if self.in_block >= self.options.block:
             raise FileError(f"{self.folder.last} holds {self.in_block} games of a block of {self.options.block}")
@@ -366,6 +476,18 @@ class Trainer:
         self.results.largest[: self.in_block] = part.largest
         self.saved_games = self.games
         self.folder.rewind_metrics(self.games)
+        means = [record["mean"] for record in self.folder.read_metrics() if record["kind"] == "block"]
+        self.top = max(means, default=0.0)
+        for mean in means:
+            self.low = self.low + 1 if mean < COLLAPSE * self.top else 0
+
+    def _restore_pools(self) -> None:
+        """Give each thread the boards that it had; a thread that was not there before begins without."""
+        for number, seat in enumerate(self.seats):
+            names = [f"pool.{number}.{name}" for name in seat.starts._fields]
+            if number == 0 or has_tensors(self.folder.last, names):
+                for array, name in zip(seat.starts, names, strict=True):
+                    array[...] = load_tensors(self.folder.last, [name])[name]
 
 
 class _Either(threading.Event):

@@ -15,9 +15,8 @@ import numpy as np
 from afterstate.errors import InputError
 from afterstate.games.results import Results, Summary, make_results, summarise
 from afterstate.kernel import u64
-from afterstate.learning.episode import Frozen, play_games
+from afterstate.learning.episode import make_seat, play_games
 from afterstate.learning.rules import TD
-from afterstate.network.greedy import make_desk
 from afterstate.network.network import Network
 from afterstate.rng import Purpose
 
@@ -132,12 +131,12 @@ def play_frozen(
     are other ways to weigh the slides than the network's own, one for each thread.
     """
     results = make_results(games)
-    desks = [make_desk(network.lookup) for _ in range(workers.threads)]
+    seats = [make_seat(network) for _ in range(workers.threads)]
     views = views or [network.view] * workers.threads
 
     def play(thread: int, first: int, count: int) -> int:
         play_games(
-            Frozen(), network.game.tables, network.lookup, views[thread], TD(np.float64(0)), desks[thread],
+            seats[thread], network.game.tables, network.lookup, views[thread], TD(np.float64(0)),
             u64(seed), u64(Purpose.EVAL), first, count, results, first,
         )  # fmt: skip
         return int(results.moves[first : first + count].sum())

@@ -49,18 +49,18 @@ def make_desk(net: Lookup, *, moves: int = 3) -> Desk:
     """Working memory for a network, on cache lines that no other thread's lies on; it keeps the indices of so many moves."""
     wide = np.uint32 if net.weights.size <= 2**32 else np.uint64
     return Desk(
-        _alone(4, np.uint64),
-        _alone(4, np.uint64),
-        _alone(4, np.int64),
-        _alone(4, np.float64),
-        _alone(moves * 4 * int(net.lookups), wide),
-        _alone(MAX_OUTCOMES, np.uint64),
-        _alone(MAX_OUTCOMES, np.uint64),
-        _alone(MAX_OUTCOMES, np.float64),
+        alone(4, np.uint64),
+        alone(4, np.uint64),
+        alone(4, np.int64),
+        alone(4, np.float64),
+        alone(moves * 4 * int(net.lookups), wide),
+        alone(MAX_OUTCOMES, np.uint64),
+        alone(MAX_OUTCOMES, np.uint64),
+        alone(MAX_OUTCOMES, np.float64),
     )
 
 
-def _alone(size: int, dtype: Any) -> NDArray[Any]:
+def alone(size: int, dtype: Any) -> NDArray[Any]:
     """Zeros that share no pair of cache lines with anything else: two threads that write to one line slow each other down."""
     pair = 128
     memory = np.zeros(size * np.dtype(dtype).itemsize + 2 * pair, np.uint8)

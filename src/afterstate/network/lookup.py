@@ -1,7 +1,11 @@
 """The kernels of an n-tuple network: from a board to indices of weights, and from indices to a value.
 
 The eight isomorphs of a pattern share one table. Instead of turning the pattern, the board is turned: `pext` with the same mask
-on each turned board gives the index, with the pattern's smallest cell in the low nibble.
+on each turned board gives the index. The board is turned as planes, so that an index begins with bit 0 of all the pattern's
+cells, then bit 1 of all: boards that differ in small tiles lie close together in the table, on few cache lines and pages.
+
+A network with stages has a set of tables for each. A weight of a later stage that is 0 was never written: the one of the stage
+before it stands in, and is where learning starts from (weight promotion).
 """
 
 from typing import Any, NamedTuple
@@ -9,18 +13,34 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from afterstate.bitboard import flip, mirror, transpose
-from afterstate.kernel import kernel, pext, prefetch, u64
+from afterstate.bitboard import flip_planes, mirror_planes, to_planes, transpose_planes
+from afterstate.kernel import implement, kernel, pext, prefetch, specialised, u64
 
 _0, _1, _4, _8 = u64(0), u64(1), u64(4), u64(8)
+_EVERY_OTHER = u64(0x0F0F0F0F0F0F0F0F)
+_CARRIES = u64(0x1010101010101010)
+
+
+class OneStage(NamedTuple):
+    """All positions share one set of tables."""
+
+    unused: np.uint64 = u64(0)
+
+
+class ByTile(NamedTuple):
+    """A set of tables for each stage of a game, which is told by the largest tile of the board."""
+
+    addends: NDArray[np.uint64]  # (stages - 1,) 16 - first tile in every byte: a cell that has come so far carries over
+    size: np.uint64  # weights of one stage
 
 
 class Lookup(NamedTuple):
     """What kernels see of a network. A board looks up m = patterns x symmetry weights."""
 
-    weights: NDArray[np.float32]  # (size,) all tables, one after the other
-    masks: NDArray[np.uint64]  # (patterns,) 15 at every cell of the pattern
-    offsets: NDArray[np.uint64]  # (patterns,) where the pattern's table begins
+    weights: NDArray[np.float32]  # (stages * size,) all tables, one after the other
+    masks: NDArray[np.uint64]  # (patterns,) a bit in each plane at every cell of the pattern
+    offsets: NDArray[np.uint64]  # (patterns,) where the pattern's table begins within a stage
+    stages: Any  # OneStage or ByTile
     symmetry: np.uint64  # isomorphisms in use: 8, 4 or 1
     lookups: np.uint64  # m
     square: np.uint64  # 1 if rows and columns may be swapped
@@ -30,25 +50,64 @@ class Lookup(NamedTuple):
 
 @kernel
 def isomorphs(board: u64, square: u64, right: u64, down: u64) -> tuple[u64, u64, u64, u64, u64, u64, u64, u64]:
-    """The eight ways to look at a board. The first four are the rotations.
+    """The eight ways to look at a board that is given as planes. The first four are the rotations.
 
     On a board that is not square the first four are the half turn and both mirrors, and the rest are of no use.
     """
-    mirrored = mirror(board) >> right
-    flipped = flip(board) >> down
-    turned = mirror(flipped) >> right
+    mirrored = mirror_planes(board) >> right
+    flipped = flip_planes(board) >> down
+    turned = mirror_planes(flipped) >> right
     if square == _0:
         return board, turned, mirrored, flipped, _0, _0, _0, _0
-    return board, turned, transpose(mirrored), transpose(flipped), mirrored, flipped, transpose(board), transpose(turned)
+    across, along = transpose_planes(mirrored), transpose_planes(flipped)
+    return board, turned, across, along, mirrored, flipped, transpose_planes(board), transpose_planes(turned)
+
+
+@specialised
+def stage_of(stages: Any, board: u64) -> u64:
+    """The stage that a board belongs to, from 0 on."""
+    raise NotImplementedError
+
+
+@specialised
+def stage_size(stages: Any) -> u64:
+    """Weights of one stage; 0 if there is only one."""
+    raise NotImplementedError
+
+
+@implement(stage_of, OneStage)
+def _only_stage(stages: Any, board: u64) -> u64:
+    return _0
+
+
+@implement(stage_size, OneStage)
+def _no_size(stages: Any) -> u64:
+    return _0
+
+
+@implement(stage_of, ByTile)
+def _stage_by_tile(stages: Any, board: u64) -> u64:
+    even, odd = board & _EVERY_OTHER, (board >> _4) & _EVERY_OTHER
+    stage = _0
+    for number in range(stages.addends.size):
+        if (((even + stages.addends[number]) | (odd + stages.addends[number])) & _CARRIES) != _0:
+            stage += _1
+    return stage
+
+
+@implement(stage_size, ByTile)
+def _size_by_tile(stages: Any) -> u64:
+    return stages.size  # type: ignore[no-any-return]
 
 
 @kernel
 def index_board(net: Any, board: u64, indices: Any, at: u64) -> None:
     """Write the m indices of a board's weights to indices[at:], pattern by pattern, and ask the memory for each."""
     weights, symmetry = net.weights, net.symmetry
-    b0, b1, b2, b3, b4, b5, b6, b7 = isomorphs(board, net.square, net.right, net.down)
+    base = stage_of(net.stages, board) * stage_size(net.stages)
+    b0, b1, b2, b3, b4, b5, b6, b7 = isomorphs(to_planes(board), net.square, net.right, net.down)
     for number in range(u64(net.masks.size)):
-        mask, offset = net.masks[number], net.offsets[number]
+        mask, offset = net.masks[number], net.offsets[number] + base
         _note(weights, indices, at, offset + pext(b0, mask))
         if symmetry >= _4:
             _note(weights, indices, at + u64(1), offset + pext(b1, mask))
@@ -76,6 +135,8 @@ def sum_weights(net: Any, indices: Any, at: u64) -> float:
     and a tie is a tie. Four strands, so that no addition waits for the last.
     """
     weights = net.weights
+    if stage_size(net.stages) != _0 and indices[at] >= stage_size(net.stages):
+        return _sum_late(net, indices, at)
     a = b = c = d = 0.0
     end = at + net.lookups
     while at + u64(3) < end:
@@ -88,3 +149,30 @@ def sum_weights(net: Any, indices: Any, at: u64) -> float:
         a += np.float64(weights[indices[at]])
         at += _1
     return (a + b) + (c + d)
+
+
+@kernel
+def _sum_late(net: Any, indices: Any, at: u64) -> float:
+    """As `sum_weights`, of a board beyond the first stage: what was never written is looked up in the stage before."""
+    total = 0.0
+    for place in range(at, at + net.lookups):
+        total += np.float64(net.weights[last_written(net, u64(indices[place]))])
+    return total
+
+
+@kernel
+def last_written(net: Any, index: u64) -> u64:
+    """Where the weight behind an index stands: there, or in the last stage before it that wrote it."""
+    size = stage_size(net.stages)
+    while size != _0 and index >= size and net.weights[index] == np.float32(0):
+        index -= size
+    return index
+
+
+@kernel
+def promote(net: Any, indices: Any, at: u64) -> None:
+    """Give weights that are about to be written for the first time in their stage the value they had so far."""
+    if stage_size(net.stages) != _0 and indices[at] >= stage_size(net.stages):
+        for place in range(at, at + net.lookups):
+            index = u64(indices[place])
+            net.weights[index] = net.weights[last_written(net, index)]

@@ -1,7 +1,8 @@
 """Model files: safetensors with everything needed to use them in the header.
 
-Each pattern is a tensor of 16**cells float32, named by the pattern. `layout` in the header gives the cells that index it, the
-first in the low nibble. The tables lie one after the other from a page boundary on, so that a load is a memory map. Pages that
+Each pattern is a tensor of 16**cells float32, named by the pattern, and by the pattern and the first tile for later stages:
+012345, 012345@16384. `layout` in the header gives the n cells that index it: bit k of the tile in the i-th of them is bit
+k * n + i of the index. The tables lie one after the other from a page boundary on, so that a load is a memory map. Pages that
 hold only zeros are left out of the file as holes. Files are written beside their place and then moved there in one step.
 """
 
@@ -9,7 +10,7 @@ import contextlib
 import errno
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,8 +25,8 @@ from afterstate.network.network import Network, allocate, count_weights
 FORMAT = "afterstate-model-1"
 PAGE = 4096
 CHUNK = 1 << 18  # weights in one write
-_TYPES = {"float32": "F32", "int64": "I64", "uint8": "U8"}
-_REQUIRED = ("format", "game", "rules", "size", "patterns", "layout", "symmetry", "values", "training")
+_TYPES = {"float32": "F32", "int64": "I64", "uint64": "U64", "uint8": "U8"}
+_REQUIRED = ("format", "game", "rules", "size", "patterns", "layout", "symmetry", "stages", "values", "training")
 
 
 def is_file(path: Path) -> bool:
@@ -68,7 +69,10 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
 def save_model(network: Network, path: Path | str, *, more: Mapping[str, NDArray[Any]] | None = None) -> None:
     """Write a network, and `more` tensors that only a training run understands."""
     path = Path(path)
-    tensors = {pattern: network.table(number).reshape(-1) for number, pattern in enumerate(network.patterns)} | dict(more or {})
+    tensors = {
+        name: network.table(number % len(network.patterns), number // len(network.patterns))
+        for number, name in enumerate(_table_names(network.patterns, network.stages))
+    } | dict(more or {})
     header: dict[str, Any] = {
         "__metadata__": {
             "format": FORMAT,
@@ -78,6 +82,7 @@ def save_model(network: Network, path: Path | str, *, more: Mapping[str, NDArray
             "patterns": " ".join(network.patterns),
             "layout": " ".join("".join(f"{cell:x}" for cell in cells) for cells in network.layout),
             "symmetry": str(network.symmetry),
+            "stages": " ".join(str(face) for face in network.stages),
             "values": network.values,
             "training": json.dumps(network.training),
         }
@@ -95,8 +100,9 @@ def save_model(network: Network, path: Path | str, *, more: Mapping[str, NDArray
     with atomic_write(path) as file:
         file.write(len(text).to_bytes(8, "little") + text)
         for tensor in tensors.values():
-            for start in range(0, tensor.size, CHUNK):
-                part = tensor[start : start + CHUNK]
+            flat = tensor.reshape(-1)
+            for start in range(0, flat.size, CHUNK):
+                part = flat[start : start + CHUNK]
                 if part.any():
                     file.write(np.ascontiguousarray(part).view(np.uint8).data)
                 else:
@@ -137,11 +143,18 @@ def load_model(path: Path | str, *, game: Game | None = None, mapped: bool = Tru
         own = make(header["game"], rules=header["rules"], size=header["size"])
         patterns = header["patterns"].split()
         symmetry = int(header["symmetry"])
+        stages = [int(face) for face in header["stages"].split()]
         training = json.loads(header["training"])
         if not isinstance(training, dict):
             raise ValueError("its training is no record")
         empty = Network(
-            own, patterns, symmetry=symmetry, values=header["values"], weights=_placeholder(patterns), training=training
+            own,
+            patterns,
+            symmetry=symmetry,
+            values=header["values"],
+            stages=stages,
+            weights=_placeholder(patterns, stages),
+            training=training,
         )
     except (AfterstateError, ValueError) as error:
         raise ModelError(f"{path} cannot be used: {error}") from error
@@ -151,21 +164,28 @@ def load_model(path: Path | str, *, game: Game | None = None, mapped: bool = Tru
     if header["layout"] != layout:
         raise ModelError(f"{path} lays its tables out as {header['layout']!r}; this program reads {layout!r}")
     offset = header["start"]
-    for pattern in patterns:
-        tensor = header["tensors"].get(pattern)
+    for name in _table_names(patterns, stages):
+        pattern = name.partition("@")[0]
+        tensor = header["tensors"].get(name)
         expected = {"dtype": "F32", "shape": [16 ** len(pattern)]}
         if tensor is None or any(tensor[key] != value for key, value in expected.items()):
-            raise ModelError(f"{path} has no table of {16 ** len(pattern)} weights for pattern {pattern!r}")
+            raise ModelError(f"{path} has no table of {16 ** len(pattern)} weights for pattern {name!r}")
         if header["start"] + tensor["data_offsets"][0] != offset:
             raise ModelError(f"{path} does not hold its tables one after the other")
         offset += 4 * 16 ** len(pattern)
-    size = count_weights(patterns)
+    size = count_weights(patterns, len(stages))
     stored: NDArray[np.float32] = np.memmap(path, np.float32, mode="c", offset=header["start"], shape=(size,))
     weights: NDArray[np.float32] = np.asarray(stored)
     if not mapped:
         weights = allocate(size)
         weights[:] = stored
-    return Network(own, patterns, symmetry=symmetry, values=header["values"], weights=weights, training=training)
+    return Network(own, patterns, symmetry=symmetry, values=header["values"], stages=stages, weights=weights, training=training)
+
+
+def has_tensors(path: Path | str, names: list[str]) -> bool:
+    """Whether a training run saved all of these beside its tables."""
+    with safe_open(str(path), framework="numpy") as file:
+        return set(names) <= set(file.keys())
 
 
 def load_tensors(path: Path | str, names: list[str]) -> dict[str, NDArray[Any]]:
@@ -177,6 +197,11 @@ def load_tensors(path: Path | str, names: list[str]) -> dict[str, NDArray[Any]]:
         return {name: file.get_tensor(name) for name in names}
 
 
-def _placeholder(patterns: list[str]) -> NDArray[np.float32]:
+def _table_names(patterns: Sequence[str], stages: Sequence[int]) -> list[str]:
+    """The names of the tables in the order in which they lie, stage by stage."""
+    return [pattern if face == 0 else f"{pattern}@{face}" for face in stages for pattern in patterns]
+
+
+def _placeholder(patterns: list[str], stages: Sequence[int]) -> NDArray[np.float32]:
     """An array of the right size that takes no memory, to check a header before anything is read."""
-    return np.broadcast_to(np.float32(0), (count_weights(patterns),))
+    return np.broadcast_to(np.float32(0), (count_weights(patterns, len(stages)),))

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,11 @@ from afterstate.errors import InputError, ResourceError
 from afterstate.games.game import Afterstate, Game, State
 from afterstate.kernel import kernel, u64
 from afterstate.network.greedy import VIEWS, ValueOf
-from afterstate.network.lookup import Lookup, index_board
+from afterstate.network.lookup import ByTile, Lookup, OneStage, index_board, last_written
 from afterstate.network.patterns import check_patterns, check_symmetry, isomorphic_cells, orient, parse_patterns
 
 HUGE_PAGE = 1 << 21
+EVERY_PLANE = 0x0001000100010001
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,10 @@ class Explanation:
 
 @kernel
 def _index(net: Any, board: u64, indices: Any) -> None:
+    """Where a board's weights stand: in its own stage, or in the last one before it that wrote them."""
     index_board(net, board, indices, u64(0))
+    for place in range(indices.size):
+        indices[place] = last_written(net, indices[place])
 
 
 def free_memory() -> int:
@@ -58,9 +63,9 @@ def free_memory() -> int:
         return free
 
 
-def count_weights(patterns: Sequence[str]) -> int:
-    """Number of weights of a set of patterns: each has 16 values a cell."""
-    return sum(16 ** len(pattern) for pattern in patterns)
+def count_weights(patterns: Sequence[str], stages: int = 1) -> int:
+    """Number of weights of a set of patterns: each has 16 values a cell, in each stage."""
+    return stages * sum(1 << 4 * len(pattern) for pattern in patterns)
 
 
 def check_memory(need: int) -> None:
@@ -92,6 +97,7 @@ class Network:
         *,
         symmetry: int = 8,
         values: ValueOf = "afterstate",
+        stages: Sequence[int] = (0,),
         weights: NDArray[np.float32] | None = None,
         training: dict[str, Any] | None = None,
     ) -> None:
@@ -103,8 +109,10 @@ class Network:
             raise InputError(f"a network values 'afterstate' or 'state', not {values!r}")
         self.symmetry = symmetry
         self.values: ValueOf = values
+        check_stages(stages, game)
+        self.stages = tuple(stages)  # the tile, as it is written, that begins each stage; 0 begins the first
         self.training = training or {}
-        size = count_weights(self.patterns)
+        size = count_weights(self.patterns, len(self.stages))
         if weights is not None and (weights.shape != (size,) or weights.dtype != np.float32):
             raise InputError(f"these patterns need {size} weights of 32 bits, not {weights.shape} of {weights.dtype}")
         self.weights = allocate(size) if weights is None else weights
@@ -113,21 +121,29 @@ class Network:
     def _lookup(self) -> Lookup:
         shape = self.game.shape
         sizes = [16 ** len(pattern) for pattern in self.patterns]
-        masks = [sum(15 << shape.shift(cell) for cell in cells) for cells in self.layout]
+        masks = [sum(EVERY_PLANE << shape.shift(cell) // 4 for cell in cells) for cells in self.layout]
         return Lookup(
             weights=self.weights,
             masks=np.array(masks, np.uint64),
             offsets=np.array([sum(sizes[:number]) for number in range(len(sizes))], np.uint64),
+            stages=self._staging(),
             symmetry=u64(self.symmetry),
             lookups=u64(self.symmetry * len(self.patterns)),
             square=u64(shape.square),
-            right=u64(4 * (4 - shape.columns)),
-            down=u64(16 * (4 - shape.rows)),
+            right=u64(4 - shape.columns),
+            down=u64(4 * (4 - shape.rows)),
         )
+
+    def _staging(self) -> OneStage | ByTile:
+        if self.stages == (0,):
+            return OneStage()
+        firsts = [tile_index(self.game, face) for face in self.stages[1:]]
+        every_byte = 0x0101010101010101
+        return ByTile(np.array([(16 - first) * every_byte for first in firsts], np.uint64), u64(count_weights(self.patterns)))
 
     @property
     def layout(self) -> tuple[tuple[int, ...], ...]:
-        """For each pattern the cells its table is indexed by, the first in the low nibble."""
+        """For each pattern the n cells its table is indexed by: bit k of the tile in the i-th is bit k * n + i of an index."""
         return tuple(orient(pattern, self.game.shape, self.symmetry) for pattern in self.patterns)
 
     @property
@@ -143,11 +159,17 @@ class Network:
     def __repr__(self) -> str:
         return f"Network({self.game!r}, {','.join(self.patterns)!r}, symmetry={self.symmetry}, values={self.values!r})"
 
-    def table(self, number: int) -> NDArray[np.float32]:
-        """The weights of one pattern, (16,) * cells with the cells of `layout` from the last axis to the first."""
-        start = int(self.lookup.offsets[number])
+    def table(self, number: int, stage: int = 0) -> NDArray[np.float32]:
+        """The weights of one pattern and stage as they lie, (16**cells,)."""
+        start = int(self.lookup.offsets[number]) + stage * count_weights(self.patterns)
+        return self.weights[start : start + 16 ** len(self.patterns[number])]
+
+    def tiles(self, number: int, stage: int = 0) -> NDArray[np.float32]:
+        """A copy of one pattern's weights by tile indices, (16,) * cells in the order of `layout`."""
         cells = len(self.patterns[number])
-        return self.weights[start : start + 16**cells].reshape((16,) * cells)
+        # axis j of the bits is bit 4 * cells - 1 - j of an index
+        by_cell = [4 * cells - 1 - (bit * cells + cell) for cell in range(cells) for bit in range(3, -1, -1)]
+        return self.table(number, stage).reshape((2,) * (4 * cells)).transpose(by_cell).reshape((16,) * cells)
 
     def indices(self, position: State | Afterstate) -> NDArray[np.uint64]:
         """(patterns, symmetry) where in `weights` a position looks."""
@@ -176,6 +198,24 @@ class Network:
                 )
             )
         return Explanation(float(weights.sum()), tuple(shares), cells.reshape(shape.rows, shape.columns))
+
+
+def tile_index(game: Game, face: int) -> int:
+    """The index of the tile with this face; 0 if a board cannot tell it from the others."""
+    faces = [game.face(index) for index in range(1, 16)]
+    return faces.index(face) + 1 if face in faces else 0
+
+
+def check_stages(stages: Sequence[int], game: Game) -> None:
+    """Refuse stages that do not begin with 0, do not rise, or are no tiles of the game."""
+    text = ",".join(str(face) for face in stages)
+    if not stages or stages[0] != 0:
+        raise InputError(f"stages begin with 0, as in 0,{game.face(game.win)}, not with {text or 'nothing'}")
+    for face in stages[1:]:
+        if not tile_index(game, face):
+            raise InputError(f"stages {text}: {face} is no tile of {game.name} from {game.face(1)} to {game.face(15)}")
+    if any(later <= earlier for earlier, later in pairwise(stages)):
+        raise InputError(f"stages {text} do not rise")
 
 
 def _source(layout: Sequence[int], turn: int, shape: Any, symmetry: int) -> tuple[int, ...]:

@@ -7,8 +7,9 @@ within that board. The order of the digits does not change what a network can le
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from afterstate.bitboard import Shape, shorten
+from afterstate.bitboard import Shape
 from afterstate.errors import InputError
+from afterstate.units import shorten
 
 MAX_CELLS = 8  # 16**8 weights fill 16 GiB
 SYMMETRIES = (8, 4, 1)
@@ -137,8 +138,7 @@ def isomorphic_cells(cells: Sequence[int], shape: Shape, symmetry: int) -> list[
 def orient(pattern: str, shape: Shape, symmetry: int) -> tuple[int, ...]:
     """The isomorph of a pattern that its table is laid out for, as cells in rising order.
 
-    The lowest cell is the low nibble of an index: boards that differ only there share a cache line. Of the isomorphs the last
-    in order has the least busy lines and pages (a quarter more training speed than the first), and all are worth the same.
+    All are worth the same; of the isomorphs the last in order touches the fewest cache lines and pages.
     """
     cells = parse_pattern(pattern, shape)
     return max(tuple(sorted(places)) for places in isomorphic_cells(cells, shape, symmetry))

@@ -10,10 +10,9 @@ import numpy as np
 
 from afterstate.games.results import Results, Summary, make_results, summarise
 from afterstate.kernel import u64
-from afterstate.learning.episode import Recorded, play_games
+from afterstate.learning.episode import make_record, make_seat, play_games
 from afterstate.learning.rules import TD
 from afterstate.learning.workers import Share, Workers, count_threads, play_frozen, stop_on_signal
-from afterstate.network.greedy import make_desk
 from afterstate.network.modelfile import atomic_write
 from afterstate.play.agent import Agent
 from afterstate.play.episode import episode_line
@@ -75,15 +74,9 @@ def _play_recorded(
     """As `play_frozen`, one game a call, each game a line of the file in the order of their numbers."""
     network = agent.network
     results = make_results(games)
-    length = network.game.longest + 1
-    desks = [make_desk(network.lookup) for _ in range(workers.threads)]
+    records = [make_record(network.game) for _ in range(workers.threads)]
+    seats = [make_seat(network, record) for record in records]
     views = [make_view(network, agent.depth) for _ in range(workers.threads)]
-    records = [
-        Recorded(
-            np.zeros(length, np.uint64), np.zeros(length, np.uint64), np.zeros(length, np.uint8), np.zeros(length, np.int64)
-        )
-        for _ in range(workers.threads)
-    ]
     lock = threading.Lock()
     waiting: dict[int, bytes] = {}
     written = 0
@@ -94,7 +87,7 @@ def _play_recorded(
             nonlocal written
             tick = time()
             play_games(
-                records[thread], network.game.tables, network.lookup, views[thread], TD(np.float64(0)), desks[thread],
+                seats[thread], network.game.tables, network.lookup, views[thread], TD(np.float64(0)),
                 u64(seed), u64(Purpose.EVAL), first, count, results, first,
             )  # fmt: skip
             if count == 0:

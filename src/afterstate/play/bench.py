@@ -11,16 +11,17 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from afterstate.games.game import make, slides
 from afterstate.games.results import Results, make_results
 from afterstate.kernel import kernel, prefetch, u64
-from afterstate.learning.episode import Frozen, Recorded, play_games
+from afterstate.learning.episode import FROZEN, make_record, make_seat, play_games
 from afterstate.learning.options import Method
 from afterstate.learning.rules import TC, TD
-from afterstate.learning.targets import make_target, moves_kept
+from afterstate.learning.targets import make_target
 from afterstate.learning.workers import Workers
-from afterstate.network.greedy import ValueOf, make_desk
+from afterstate.network.greedy import ValueOf
 from afterstate.network.network import Network, allocate
 from afterstate.rng import Purpose, draw, stream
 
@@ -50,12 +51,12 @@ def _play(
     network: Network, purpose: Purpose, games: int, threads: int, *, rule: Any = None, learning: dict[str, Any] | None = None
 ) -> Speed:
     results = make_results(games)
-    targets = [_target(network, **learning) if learning is not None else Frozen() for _ in range(threads)]
-    desks = [make_desk(network.lookup, moves=moves_kept(target)) for target in targets]
+    targets = [_target(network, **learning) if learning is not None else FROZEN for _ in range(threads)]
+    seats = [make_seat(network, target) for target in targets]
 
     def play(thread: int, first: int, count: int) -> int:
         play_games(
-            targets[thread], network.game.tables, network.lookup, network.view, rule or TD(np.float64(0)), desks[thread],
+            seats[thread], network.game.tables, network.lookup, network.view, rule or TD(np.float64(0)),
             SEED, u64(purpose), first, count, results, first,
         )  # fmt: skip
         return 0
@@ -141,19 +142,16 @@ def _count_legal(game: Any, boards: Any, count: int, desk: Any) -> int:
 
 def legal_per_move(network: Network, *, games: int = 20) -> float:
     """How many afterstates a move looks at: the mean number of legal slides."""
-    length = network.game.longest + 1
-    record = Recorded(
-        np.zeros(length, np.uint64), np.zeros(length, np.uint64), np.zeros(length, np.uint8), np.zeros(length, np.int64)
-    )
-    desk, results = make_desk(network.lookup), make_results(1)
+    record = make_record(network.game)
+    seat, results = make_seat(network, record), make_results(1)
     legal = moves = 0
     for number in range(games):
         play_games(
-            record, network.game.tables, network.lookup, network.view, TD(np.float64(0)), desk,
+            seat, network.game.tables, network.lookup, network.view, TD(np.float64(0)),
             SEED, u64(Purpose.EVAL), number, 1, results, 0,
         )  # fmt: skip
         moves += int(results.moves[0])
-        legal += _count_legal(network.game.tables, record.boards, int(results.moves[0]), desk)
+        legal += _count_legal(network.game.tables, record.boards, int(results.moves[0]), seat.desk)
     return legal / moves
 
 
@@ -172,18 +170,21 @@ _SIGNED: list[tuple[ValueOf, Method, dict[str, Any]]] = [
 
 
 def signature(*, games: int = SIGNATURE_GAMES) -> str:
-    """A hash of scores and weights after a little training by every rule: it changes if and only if a kernel's results do."""
+    """A hash of scores and weights after a little training by every rule: it changes if and only if a kernel's results do.
+
+    How the tables lie in memory does not matter to it.
+    """
     digest = hashlib.sha256()
     for values, method, target in _SIGNED:
         network = Network(make("2048"), "5x4", values=values)
         count = games if values == "afterstate" else max(games // 20, 1)
         rule = TD(np.float64(0.1)) if method == "td" else TC(np.float64(1.0), allocate(2 * network.weights.size))
         results: Results = make_results(count)
-        learner = _target(network, **target)
         play_games(
-            learner, network.game.tables, network.lookup, network.view, rule,
-            make_desk(network.lookup, moves=moves_kept(learner)), SEED, u64(Purpose.BENCH), 0, count, results, 0,
+            make_seat(network, _target(network, **target)), network.game.tables, network.lookup, network.view, rule,
+            SEED, u64(Purpose.BENCH), 0, count, results, 0,
         )  # fmt: skip
-        for array in (*results, network.weights):
+        arrays: list[NDArray[Any]] = [*results, *(network.tiles(number).T for number in range(len(network.patterns)))]
+        for array in arrays:
             digest.update(array.tobytes())
     return digest.hexdigest()[:12]

@@ -1,0 +1,76 @@
+"""Folding: smaller patterns that learned beside larger ones become part of them.
+
+A weight of a small pattern counts for every board that shows its cells. So does the sum of all weights of a larger pattern that
+contains it: adding the small weight to each of these gives the same values with fewer look-ups.
+
+    V = w[012345] + w[0123]   ->   V = w'[012345],   w'[abcdef] = w[abcdef] + w[abcd]
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afterstate.bitboard import Shape
+from afterstate.errors import InputError
+from afterstate.network.network import Network
+from afterstate.network.patterns import isomorphic_cells, orient
+
+
+def find_host(small: str, large: Sequence[str], shape: Shape, symmetry: int) -> tuple[int, tuple[int, ...]]:
+    """Which of the large patterns contains an isomorph of a small one -> its number, and where the small one's cells lie in it.
+
+    The cells are those of the small pattern's table in order, as they lie in the large one's.
+    """
+    cells = orient(small, shape, symmetry)
+    for number, pattern in enumerate(large):
+        around = orient(pattern, shape, symmetry)
+        for turned in isomorphic_cells(cells, shape, symmetry):
+            if len(cells) < len(around) and set(turned) <= set(around):
+                return number, turned
+    raise InputError(f"no pattern of {','.join(large)} contains {small!r}, so that it could be folded into it")
+
+
+def fold(network: Network, small: Sequence[str]) -> Network:
+    """The same values from a network without the patterns `small`, up to the rounding of its weights."""
+    large = [pattern for pattern in network.patterns if pattern not in small]
+    shape, symmetry = network.game.shape, network.symmetry
+    folded = Network(
+        network.game, large, symmetry=symmetry, values=network.values, stages=network.stages, training=network.training
+    )
+    hosts = {pattern: find_host(pattern, large, shape, symmetry) for pattern in small}
+    for stage in range(len(network.stages)):
+        for number, pattern in enumerate(large):
+            table = folded.table(number, stage)
+            table[...] = _written(network, pattern, stage)
+            for guest, (host, turned) in hosts.items():
+                if host == number:
+                    bits = table.reshape((2,) * (4 * len(pattern)))
+                    bits += _spread(_written(network, guest, stage), turned, folded.layout[host])
+    for stage in range(len(network.stages) - 1, 0, -1):  # what is as in the stage before was never written
+        for number in range(len(large)):
+            table = folded.table(number, stage)
+            table[table == folded.table(number, stage - 1)] = 0.0
+    return folded
+
+
+def _written(network: Network, pattern: str, stage: int) -> NDArray[np.float32]:
+    """The weights that a stage uses, with those of earlier ones where it never wrote."""
+    number = network.patterns.index(pattern)
+    weights = network.table(number)
+    for later in range(1, stage + 1):
+        own = network.table(number, later)
+        weights = np.where(own == 0, weights, own)
+    return weights
+
+
+def _spread(weights: NDArray[np.float32], turned: Sequence[int], around: Sequence[int]) -> NDArray[np.float32]:
+    """A small table as a view that fits beside its host's: (2, 2, ...) -> (2, 1, 2, ...), an axis for each bit of an index.
+
+    Bit k of cell i of n is bit k * n + i of an index, and axes go from the last bit to the first.
+    """
+    size, room = len(turned), len(around)
+    places = [bit * room + around.index(cell) for bit in range(4) for cell in turned]  # in the host, of bit 0, 1, ...
+    order = sorted(range(4 * size), key=lambda bit: -places[bit])
+    moved = weights.reshape((2,) * (4 * size)).transpose([4 * size - 1 - bit for bit in order])
+    return moved.reshape([2 if place in places else 1 for place in range(4 * room - 1, -1, -1)])
