@@ -13,7 +13,7 @@ from afterstate.games.game import Game, largest, slides, spawn, start
 from afterstate.kernel import implement, kernel, specialised, u64
 from afterstate.learning.rules import MOVES, OUTSIDE, Tally, expect, learn
 from afterstate.learning.starts import Fresh, again, note
-from afterstate.learning.targets import Backward, Delayed, OneStep, Steps, arrive, finish, moves_kept
+from afterstate.learning.targets import Backward, Delayed, OneStep, Steps, arrive, finish, is_online, moves_kept
 from afterstate.network.greedy import Afterstates, Desk, States, alone, best_slide, make_desk, survey, weigh
 from afterstate.network.lookup import sum_weights
 from afterstate.network.network import Network
@@ -122,7 +122,8 @@ def _learn_a_game(target: Any, seat: Any, game: Any, net: Any, view: Any, rule: 
             if has_due:  # a state is known before the slide is chosen, so it learns before
                 learn(rule, net, desk.indices, due, error, tally)
                 has_due = False
-            expect(rule, net, desk.indices, at)
+            if is_online(target):
+                expect(rule, net, desk.indices, at)
             last = at
             number += 1
         if legal == 0:
@@ -135,7 +136,8 @@ def _learn_a_game(target: Any, seat: Any, game: Any, net: Any, view: Any, rule: 
             _check_range(tally, desk.values[slide] - reward)
             _keep_board(target, number, desk.after[slide])
             has_due, due, error = arrive(target, net, desk.indices, number, last, place, reward, desk.values[slide])
-            expect(rule, net, desk.indices, place)
+            if is_online(target):
+                expect(rule, net, desk.indices, place)
             last = place
             number += 1
         score += desk.rewards[slide]

@@ -86,6 +86,25 @@ def arrive(
 
 
 @specialised
+def is_online(target: Any) -> bool:
+    """Whether positions are learned while the game is played, soon after they are met."""
+    raise NotImplementedError
+
+
+def _online(target: Any) -> bool:
+    return True
+
+
+for _kind in (OneStep, Delayed, Steps):
+    implement(is_online, _kind)(_online)
+
+
+@implement(is_online, Backward)
+def _afterwards(target: Any) -> bool:
+    return False
+
+
+@specialised
 def finish(target: Any, net: Any, rule: Any, indices: Any, number: int, last: u64, tally: Any) -> None:
     """x_number, with indices at `last`, was the last position: learn what still waits."""
     raise NotImplementedError
