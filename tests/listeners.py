@@ -3,7 +3,7 @@
 import threading
 
 from afterstate.games.results import Summary
-from afterstate.learning.trainer import Listener, Progress
+from afterstate.learning.progress import Listener, Progress
 
 
 class StopAt(Listener):

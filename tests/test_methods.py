@@ -10,8 +10,10 @@ import pytest
 from afterstate.errors import DivergedError, FileError, InputError, ResourceError
 from afterstate.games.results import Summary
 from afterstate.learning.options import TrainOptions
+from afterstate.learning.plan import new_network, resolve
+from afterstate.learning.progress import Listener
 from afterstate.learning.runfolder import RunFolder
-from afterstate.learning.trainer import Listener, Run, Trainer, new_network, resolve, resume, train
+from afterstate.learning.trainer import Run, Trainer, resume, train
 from afterstate.network.modelfile import load_model, load_tensors, save_model
 from listeners import StopAt
 

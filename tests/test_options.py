@@ -10,8 +10,8 @@ import pytest
 
 from afterstate.errors import FileError, InputError
 from afterstate.learning.options import Phase, TrainOptions, check_rate, normalise, option_type
+from afterstate.learning.plan import resolve
 from afterstate.learning.runfolder import RunFolder, find_model, options_as_dict
-from afterstate.learning.trainer import resolve
 
 EVERY_OPTION = [spec.name for spec in dataclasses.fields(TrainOptions)]
 

@@ -9,9 +9,9 @@ import pytest
 from afterstate.api import train
 from afterstate.errors import FileError, InputError
 from afterstate.learning.options import TrainOptions
+from afterstate.learning.plan import all_patterns, resolve
 from afterstate.learning.recipes import load_recipe, recipe_names, with_recipe
 from afterstate.learning.runfolder import RunFolder
-from afterstate.learning.trainer import all_patterns, resolve
 from commandline import NETWORK, check, run
 
 OWN = """

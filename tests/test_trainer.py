@@ -13,8 +13,9 @@ from safetensors.numpy import load_file
 from afterstate.errors import FileError, InputError, ResourceError
 from afterstate.games.results import Summary
 from afterstate.learning.options import TrainOptions
+from afterstate.learning.progress import Listener, Progress
 from afterstate.learning.runfolder import RunFolder, find_model
-from afterstate.learning.trainer import WARM_UP, Listener, Progress, Run, resume, train
+from afterstate.learning.trainer import WARM_UP, Run, resume, train
 from afterstate.learning.workers import Workers, count_threads
 from afterstate.network.modelfile import load_model, read_header
 from commandline import PROGRAM, done, process

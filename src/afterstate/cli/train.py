@@ -97,8 +97,8 @@ def _display(*, quiet: bool, as_json: bool) -> Any:
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
     from afterstate.kernel import on_compile
-    from afterstate.learning.trainer import Listener
-    from afterstate.learning.trainer import Progress as RunProgress
+    from afterstate.learning.progress import Listener
+    from afterstate.learning.progress import Progress as RunProgress
     from afterstate.report.course import format_block
     from afterstate.units import format_rate
 

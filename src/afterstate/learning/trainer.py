@@ -1,8 +1,7 @@
 """Training: blocks of games over threads, schedules, checkpoints, evaluations on the way."""
 
-import json
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NoReturn
@@ -11,20 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afterstate.errors import DivergedError, FileError, ModelError
-from afterstate.games.game import Game, State, make
+from afterstate.games.game import State
 from afterstate.games.results import Results, Summary, make_results, summarise
 from afterstate.kernel import u64
 from afterstate.learning.episode import make_seat, play_games
 from afterstate.learning.options import Phase, TrainOptions
-from afterstate.learning.rules import ERRORS, MOVES, OUTSIDE, RATES, TC, TD, UPDATES
+from afterstate.learning.plan import check_same, game_of, new_network, resolve, small_patterns
+from afterstate.learning.progress import Figures, Listener, Progress, as_record
+from afterstate.learning.rules import MOVES, TC, TD
 from afterstate.learning.runfolder import RunFolder, options_as_dict
 from afterstate.learning.starts import make_starts
 from afterstate.learning.targets import make_target
 from afterstate.learning.workers import Share, Workers, count_threads, play_frozen, stop_on_signal
-from afterstate.network.fold import find_host, fold
+from afterstate.network.fold import fold
 from afterstate.network.modelfile import has_tensors, load_model, load_tensors, save_model
-from afterstate.network.network import Network, allocate, check_memory, check_stages, count_weights
-from afterstate.network.patterns import default_network, default_symmetry, parse_patterns
+from afterstate.network.network import Network, allocate, count_weights
 from afterstate.rng import Purpose
 
 COLLAPSE = 0.2  # a block's mean below this part of the best one
@@ -32,55 +32,6 @@ COLLAPSED = 3  # such blocks in a row: the run is stopped
 WARM_UP = 500  # games that one thread plays alone on a fresh network, so that no early update is lost to another thread
 RUNAWAY = 1e9  # a value that no game can reach
 SAVE_EVERY = 60.0  # seconds between checkpoints of an undisturbed run
-
-
-@dataclass(frozen=True)
-class Figures:
-    """How the learning itself goes: means over all updates, and over all values, of a part of a run."""
-
-    moves: int  # all that were learned from, those of restarts too
-    error: float  # |target - value|
-    rate: float  # learning rate of a weight, which for TC is beta times its coherence
-    outside: float  # part of the values that no position can have: below 0, or above the highest score
-
-    @classmethod
-    def of(cls, sums: NDArray[np.float64]) -> "Figures | None":
-        """From the sums of tallies; None before the first update."""
-        if not (sums[MOVES] > 0 and sums[UPDATES] > 0):
-            return None
-        return cls(
-            int(sums[MOVES]),
-            float(sums[ERRORS] / sums[UPDATES]),
-            float(sums[RATES] / sums[UPDATES]),
-            float(sums[OUTSIDE] / sums[MOVES]),
-        )
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How a run is going; sent about ten times a second."""
-
-    games: int
-    total: int | None  # games in all, if the run is limited by games
-    seconds: float  # of training, over all sittings
-    limit: float | None  # seconds in all, if the run is limited by time
-    moves_per_s: float  # of the block under way
-    block: Summary | None  # the last whole block
-    figures: Figures | None  # of the learning since the block began
-    doing: str  # "training" or "evaluating"
-
-
-class Listener:
-    """Hears what a run does. The default hears nothing; a display overrides what it shows."""
-
-    def on_progress(self, progress: Progress) -> None:
-        pass
-
-    def on_block(self, games: int, block: Summary) -> None:
-        pass
-
-    def on_eval(self, games: int, summary: Summary) -> None:
-        pass
 
 
 @dataclass(frozen=True)
@@ -97,47 +48,6 @@ class Run:
     def metrics(self) -> list[dict[str, Any]]:
         """What was measured: one record for each block and each evaluation."""
         return RunFolder(self.folder).read_metrics()
-
-
-def game_of(options: TrainOptions) -> Game:
-    return make(options.game, rules=options.rules, size=options.size)
-
-
-def resolve(options: TrainOptions) -> TrainOptions:
-    """The same options with every default that depends on others filled in."""
-    game = game_of(options)
-    name = default_network(game.shape) if options.network is None else options.network
-    symmetry = options.symmetry if options.symmetry is not None else default_symmetry(name, game.shape)
-    block = options.block if options.games is None else min(options.block, options.games)
-    return replace(options, rules=game.rules, network=name, symmetry=symmetry, block=block)
-
-
-def new_network(options: TrainOptions) -> Network:
-    """A fresh network as resolved options say, if there is room for it and for what its learning rule keeps."""
-    assert options.network is not None
-    assert options.symmetry is not None
-    game = game_of(options)
-    stages = options.stage_tiles()
-    check_stages(stages, game)
-    patterns = all_patterns(options)
-    check_memory(4 * count_weights(patterns, len(stages)) * (3 if options.keeps_coherence else 1))
-    return Network(game, patterns, symmetry=options.symmetry, values=options.target, stages=stages)
-
-
-def all_patterns(options: TrainOptions) -> tuple[str, ...]:
-    """The patterns that learn: the network's, and the smaller ones beside them."""
-    assert options.network is not None
-    assert options.symmetry is not None
-    shape = game_of(options).shape
-    large = parse_patterns(options.network, shape)
-    small = small_patterns(options)
-    for pattern in small:
-        find_host(pattern, large, shape, options.symmetry)
-    return large + small
-
-
-def small_patterns(options: TrainOptions) -> tuple[str, ...]:
-    return parse_patterns(options.beside, game_of(options).shape) if options.beside is not None else ()
 
 
 def train(
@@ -171,7 +81,7 @@ def resume(
     count_threads(options.threads)
     saved = folder.last.exists()
     network = load_model(folder.last, game=game_of(options), mapped=False) if saved else new_network(options)
-    _check_same(network, options, folder)
+    check_same(network, options, folder)
     trainer = Trainer(options, folder, network, listener or Listener(), stop or threading.Event())
     if saved:
         trainer.restore()
@@ -180,19 +90,6 @@ def resume(
     if given:
         folder.write_config(options)
     return trainer.run()
-
-
-def _check_same(network: Network, options: TrainOptions, folder: RunFolder) -> None:
-    """Refuse a checkpoint that is not what the run's config says."""
-    pairs = {
-        "network": (all_patterns(options), network.patterns),
-        "stages": (options.stage_tiles(), network.stages),
-        "symmetry": (options.symmetry, network.symmetry),
-        "target": (options.target, network.values),
-    }
-    for key, (said, found) in pairs.items():
-        if said != found:
-            raise FileError(f"{folder.config} says {key} {said}, but {folder.last} holds {found}: set it back to go on")
 
 
 class Trainer:
@@ -369,7 +266,7 @@ class Trainer:
         self.last_block = block
         record = {"kind": "block", "games": self.games, "training_seconds": self.seconds}
         record |= {"method": self.block_phase.method, "alpha": self.block_phase.alpha}
-        record |= _record(block)
+        record |= as_record(block)
         if figures := Figures.of(self._sums()):
             record |= {"mean_error": figures.error, "mean_rate": figures.rate, "out_of_range": figures.outside}
             record |= {"moves_per_s": figures.moves / self.block_seconds}  # those of restarts, too
@@ -423,7 +320,7 @@ class Trainer:
             return
         self.evaluated = self.games
         record = {"kind": "eval", "games": self.games, "training_seconds": self.seconds}
-        self.folder.append(record | _record(summary))
+        self.folder.append(record | as_record(summary))
         self.listener.on_eval(self.games, summary)
 
     # --- checkpoints ---------------------------------------------------------------------------------------------------
@@ -499,10 +396,3 @@ class _Either(threading.Event):
 
     def is_set(self) -> bool:
         return any(event.is_set() for event in self._both)
-
-
-def _record(summary: Summary) -> dict[str, Any]:
-    """A summary as a line of metrics: its number of games is called `count`, since `games` counts the training."""
-    values = summary.as_dict()
-    values["count"] = values.pop("games")
-    return json.loads(json.dumps(values))  # type: ignore[no-any-return]
