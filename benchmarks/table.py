@@ -1,23 +1,23 @@
-"""Print the table of docs/results.md from the runs that benchmarks/results.sh made: python benchmarks/table.py runs/results"""
+"""Print what the runs in a folder reached, such as those of benchmarks/results.sh: python benchmarks/table.py runs/results"""
 
 import sys
 from pathlib import Path
 
 from afterstate.learning.runfolder import RunFolder
 
-POINTS = (10_000, 20_000, 100_000)
+POINTS = (10_000, 20_000, 40_000, 100_000)
 
 
 def main(folder: Path) -> None:
-    print("| run | block mean at 10k | 20k | 100k | learning off, 1000 games, at the end | 2048 | training |")
-    print("|---|---|---|---|---|---|---|")
+    print("| run | block mean at 10k | 20k | 40k | 100k | learning off, 1000 games, at the end | 2048 | training |")
+    print("|---|---|---|---|---|---|---|---|")
     for path in sorted(path for path in folder.iterdir() if path.is_dir()):
         records = RunFolder.open(path).read_metrics()
         blocks = {record["games"]: record for record in records if record["kind"] == "block"}
-        last = [record for record in records if record["kind"] == "eval"][-1]
+        evals = [record for record in records if record["kind"] == "eval"]
         means = [f"{blocks[point]['mean']:,.0f}" if point in blocks else "" for point in POINTS]
-        measured = f"{last['mean']:,.0f} ± {last['interval']:,.0f} | {last['win_rate']:.1%}"
-        print(f"| {path.name} | {' | '.join(means)} | {measured} | {last['training_seconds']:.0f} s |")
+        measured = f"{evals[-1]['mean']:,.0f} ± {evals[-1]['interval']:,.0f} | {evals[-1]['win_rate']:.1%}" if evals else " | "
+        print(f"| {path.name} | {' | '.join(means)} | {measured} | {records[-1]['training_seconds']:.0f} s |")
 
 
 if __name__ == "__main__":

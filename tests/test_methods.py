@@ -182,3 +182,18 @@ def test_a_run_cannot_change_its_method(tmp_path: Path) -> None:
     for given in ({"method": "tc"}, {"lambda_": 0.5}, {"steps": 2}):
         with pytest.raises(InputError, match="cannot go on"):
             resume(run.folder, given)
+
+
+def test_the_best_block_may_be_that_of_the_highest_mean(tmp_path: Path) -> None:
+    """Blocks of few games, where the highest win rate and the highest mean do not fall together."""
+    differ = 0
+    for seed in range(6):
+        for best in ("win", "mean"):
+            run = learn(tmp_path / f"{best}-{seed}", games=1500, block=50, method="tc", seed=seed, best=best)
+            blocks = {block["games"]: block for block in run.metrics}
+            kept = blocks[load_model(RunFolder(run.folder).best).training["games"]]
+            other = "mean" if best == "win" else "win_rate"
+            own = "win_rate" if best == "win" else "mean"
+            assert kept[own] == max(block[own] for block in blocks.values())
+            differ += kept[other] < max(block[other] for block in blocks.values())
+    assert differ > 0

@@ -169,7 +169,8 @@ def _finish(path: Path, games: int, seconds: float, *, stopped: bool, as_json: b
 
     folder = RunFolder(path)
     blocks = [record for record in folder.read_metrics() if record["kind"] == "block"]
-    best = max(blocks, key=lambda record: (record["win_rate"], record["mean"]), default=None)
+    rank = folder.read_config().rank
+    best = max(blocks, key=lambda record: rank(record["win_rate"], record["mean"]), default=None)
     curve = folder.report / "curve.png"
     if blocks:
         plot_runs([folder.path], curve)

@@ -12,11 +12,12 @@ Method = Literal["tc", "td"]
 Target = Literal["afterstate", "state"]
 Order = Literal["forward", "backward"]
 Starts = Literal["fresh", "restart", "carousel"]
+Best = Literal["win", "mean"]
 MAX_BLOCK = 10_000_000
 MAX_HORIZON = 100
 MAX_VALUE = 10**9
 COUNTS = {"games", "block", "eval_every", "eval_games"}
-CHOICES = {"method": Method, "target": Target, "order": Order, "starts": Starts}
+CHOICES = {"method": Method, "target": Target, "order": Order, "starts": Starts, "best": Best}
 RATES = {"td": 0.1, "tc": 1.0}  # the usual learning rate of each rule
 
 
@@ -73,6 +74,7 @@ class TrainOptions:
     threads: int | None = _option(None, "threads [default: all processors]; with 1 a run is exact", free=True)
     seed: int = _option(1, "seed of all chance")
     block: int = _option(1000, "games in one block of statistics")
+    best: Best = _option("win", "which block's network is kept as the best: by the win tile's rate, or by the mean score")
     eval_every: int | None = _option(None, "play --eval-games games with learning off every so many games, such as 100k")
     eval_games: int = _option(1000, "games of each such evaluation")
     recipe: str | None = _option(None, "a named set of options (see afterstate recipes) or a TOML file; options given here win")
@@ -162,6 +164,10 @@ class TrainOptions:
             return Phase(max(round(self.games * share), 1), False, method, alpha)
         assert self.time is not None
         return Phase(self.time * share, True, method, alpha)
+
+    def rank(self, win_rate: float, mean: float) -> tuple[float, float]:
+        """What the best block has most of."""
+        return (win_rate, mean) if self.best == "win" else (mean, win_rate)
 
     @property
     def keeps_coherence(self) -> bool:

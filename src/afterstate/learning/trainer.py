@@ -114,7 +114,7 @@ class Trainer:
         self.in_block = 0  # games played of the block under way
         self.block_seconds = 0.0
         self.results = make_results(options.block)
-        self.best = folder.best_so_far()
+        self.best = options.rank(*folder.best_so_far())
         self.top = 0.0  # the best mean of a block
         self.low = 0  # blocks in a row that have collapsed
         self.last_block: Summary | None = None
@@ -275,8 +275,9 @@ class Trainer:
             seat.tally.sums.fill(0.0)
         self.in_block, self.block_seconds = 0, 0.0
         self.listener.on_block(self.games, block)
-        if (block.win_rate, block.mean) > self.best:
-            self.best = (block.win_rate, block.mean)
+        rank = self.options.rank(block.win_rate, block.mean)
+        if rank > self.best:
+            self.best = rank
             player = fold(self.network, self.small) if self.small else self.network
             measured = {"games": self.games, "win_rate": block.win_rate, "mean": block.mean}
             self._write(player, self.folder.best, block=measured)

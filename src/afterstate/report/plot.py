@@ -88,10 +88,9 @@ def _short(value: float, position: int | None = None) -> str:
 
 def _name(legend: Any, curves: Sequence[Curve]) -> None:
     """Show names as they are: with a first underscore, and a dollar sign that starts no formula."""
-    if len(curves) > 1:
-        for text, curve in zip(legend.get_texts(), curves, strict=True):
-            text.set_text(curve.name)
-            text.set_parse_math(False)
+    for text, curve in zip(legend.get_texts(), curves, strict=True):
+        text.set_text(curve.name)
+        text.set_parse_math(False)
 
 
 def _draw_scores(axes: Any, curves: Sequence[Curve]) -> None:
@@ -103,7 +102,7 @@ def _draw_scores(axes: Any, curves: Sequence[Curve]) -> None:
         high = [mean + bar for mean, bar in zip(means, bars, strict=True)]
         axes.fill_between(games, low, high, color=colour, alpha=0.18, linewidth=0)
         several = len(curves) > 1
-        axes.plot(games, means, color=colour, linewidth=1.4, label="run" if several else "training block, 95 % interval")
+        axes.plot(games, means, color=colour, linewidth=1.4, label=None if several else "training block, 95 % interval")
         if curve.evals:
             axes.errorbar(
                 [record["games"] for record in curve.evals],
@@ -116,7 +115,8 @@ def _draw_scores(axes: Any, curves: Sequence[Curve]) -> None:
     axes.yaxis.set_major_formatter(_short)
     axes.set_ylim(bottom=0)
     axes.set_title("Score", loc="left", fontweight="bold")
-    _name(axes.legend(frameon=False, loc="best"), curves)
+    if len(curves) == 1:
+        axes.legend(frameon=False, loc="best")
 
 
 def _draw_tiles(axes: Any, curve: Curve) -> None:
@@ -145,9 +145,10 @@ def _draw_wins(axes: Any, curves: Sequence[Curve]) -> None:
         axes.plot(
             [block["games"] for block in curve.blocks],
             [100 * block["win_rate"] for block in curve.blocks],
-            color=colour, linewidth=1.4, label=curve.name,
+            color=colour, linewidth=1.4, label="run",
         )  # fmt: skip
     _finish_rates(axes, f"Games that reach {curves[0].blocks[0]['win_tile']}")
+    _name(axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5)), curves)
 
 
 def _finish_rates(axes: Any, title: str) -> None:
