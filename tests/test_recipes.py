@@ -120,6 +120,9 @@ def test_what_is_no_recipe_is_refused(tmp_path: Path) -> None:
         load_recipe("qick")
     with pytest.raises(FileError, match="cannot read the recipe"):
         load_recipe(str(tmp_path / "missing.toml"))
+    (tmp_path / "long.toml").write_text("#" * 100_001)
+    with pytest.raises(FileError, match="longer than 100000 bytes"):
+        load_recipe(str(tmp_path / "long.toml"))
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(FileError, match="cannot read the recipe"):
         load_recipe(str(tmp_path / "binary.toml"))

@@ -16,6 +16,7 @@ from afterstate.errors import FileError, InputError
 from afterstate.learning.options import TrainOptions, read_options
 from afterstate.units import shorten
 
+LONGEST = 100_000  # bytes of a recipe
 _ABOUT = ("about", "version", "takes", "expect")
 
 
@@ -56,9 +57,13 @@ def load_recipe(name: str) -> Recipe:
             f"no recipe is called {shorten(name)!r}; there are: {', '.join(recipe_names())}; or give a file that ends in .toml"
         )
     try:
-        text = path.read_text("utf-8")
+        with open(path, "rb") as file:
+            raw = file.read(LONGEST + 1)
+        text = raw.decode("utf-8")
     except (OSError, ValueError) as error:
         raise FileError(f"cannot read the recipe {shorten(name)}: {getattr(error, 'strerror', None) or error}") from error
+    if len(raw) > LONGEST:
+        raise FileError(f"{shorten(name)} is no recipe: it is longer than {LONGEST} bytes")
     return _parse(path.stem, text, name)
 
 
