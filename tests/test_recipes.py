@@ -62,7 +62,7 @@ def test_they_are_what_they_are_named_after() -> None:
     guei = TrainOptions(**load_recipe("otd-tc").options)
     assert guei.optimistic == 320_000
     assert [(phase.method, phase.alpha) for phase in guei.phases()] == [("td", 0.1), ("td", 0.01), ("td", 0.001), ("tc", 1.0)]
-    assert load_recipe("strong-1h").options["time"] == "1h"
+    assert load_recipe("strong-1h").options["time"] == "56m"
 
 
 # --- one's own -----------------------------------------------------------------------------------------------------------

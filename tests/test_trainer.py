@@ -15,7 +15,7 @@ from afterstate.games.results import Summary
 from afterstate.learning.options import TrainOptions
 from afterstate.learning.progress import Listener, Progress
 from afterstate.learning.runfolder import RunFolder, find_model
-from afterstate.learning.trainer import WARM_UP, Run, resume, train
+from afterstate.learning.trainer import WARM_UP, Run, Trainer, resume, train
 from afterstate.learning.workers import Workers, count_threads
 from afterstate.network.modelfile import load_model, read_header
 from commandline import PROGRAM, done, process
@@ -296,3 +296,24 @@ def test_a_model_is_not_a_checkpoint(whole: Run, tmp_path: Path) -> None:
     folder.last.write_bytes(folder.best.read_bytes())
     with pytest.raises(FileError, match="not a checkpoint"):
         resume(run.folder)
+
+
+def test_checkpoints_on_the_way_cost_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the disk: with nothing to wait for they come after every part, and rarely once one has taken long."""
+    written: list[int] = []
+    save = Trainer.save
+
+    def slow(self: Trainer) -> None:
+        save(self)
+        written.append(self.games)
+        self.save_seconds = cost
+
+    monkeypatch.setattr("afterstate.learning.trainer.SAVE_EVERY", 0.0)
+    monkeypatch.setattr(Trainer, "save", slow)
+    counts = []
+    for cost in (0.0, 1e6):
+        written.clear()
+        train(options(games=1000), run=tmp_path / str(cost))
+        counts.append(len(written))
+    assert counts[0] >= 10
+    assert counts[1] == 2  # the first, and the one at the end

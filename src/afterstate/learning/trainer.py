@@ -31,7 +31,8 @@ COLLAPSE = 0.2  # a block's mean below this part of the best one
 COLLAPSED = 3  # such blocks in a row: the run is stopped
 WARM_UP = 500  # games that one thread plays alone on a fresh network, so that no early update is lost to another thread
 RUNAWAY = 1e9  # a value that no game can reach
-SAVE_EVERY = 60.0  # seconds between checkpoints of an undisturbed run
+SAVE_EVERY = 60.0  # seconds between checkpoints of an undisturbed run, at least
+SAVE_SHARE = 0.02  # part of the time that goes into them, at most
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,7 @@ class Trainer:
         self.low = 0  # blocks in a row that have collapsed
         self.last_block: Summary | None = None
         self.saved_at = perf_counter()
+        self.save_seconds = 0.0  # that the last checkpoint took
         self.saved_games = 0
         self.coherence = allocate(2 * network.weights.size) if options.keeps_coherence else None
         self.seats = [make_seat(network, self._target(), self._starts()) for _ in range(self.workers.threads)]
@@ -166,7 +168,7 @@ class Trainer:
                     self._part()
                     if self.in_block == self.options.block:
                         self._close_block()
-                if perf_counter() - self.saved_at > SAVE_EVERY:
+                if perf_counter() - self.saved_at > max(SAVE_EVERY, self.save_seconds / SAVE_SHARE):
                     self.save()
             if self.saved_games != self.games or not self.folder.last.exists():
                 self.save()
@@ -329,6 +331,7 @@ class Trainer:
     def save(self) -> None:
         """Write the last checkpoint, if its values are sound: the network, and the block under way."""
         self._check_values()
+        began = perf_counter()
         part = self.results.part(0, self.in_block)
         more: dict[str, Any] = {f"block.{name}": array for name, array in part._asdict().items()}
         if self.coherence is not None:
@@ -338,6 +341,7 @@ class Trainer:
                 more |= {f"pool.{number}.{name}": array for name, array in seat.starts._asdict().items()}
         self._write(self.network, self.folder.last, more=more)
         self.saved_at = perf_counter()
+        self.save_seconds = self.saved_at - began
         self.saved_games = self.games
 
     def _write(self, network: Network, path: Path, **details: Any) -> None:
