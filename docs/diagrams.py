@@ -165,8 +165,12 @@ def targets(path: Path) -> None:
     drawing.save(path)
 
 
+def draw(folder: Path) -> None:
+    """Draw all of them."""
+    backup(folder / "backup.svg")
+    selection(folder / "selection.svg")
+    targets(folder / "targets.svg")
+
+
 if __name__ == "__main__":
-    images = Path(__file__).parent / "images"
-    backup(images / "backup.svg")
-    selection(images / "selection.svg")
-    targets(images / "targets.svg")
+    draw(Path(__file__).parent / "images")

@@ -177,6 +177,15 @@ def test_the_memory_of_tc_is_counted_before_it_is_taken(tmp_path: Path, monkeypa
     assert not (tmp_path / "tc").exists()
 
 
+def test_the_memory_of_folding_is_counted_before_it_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The best checkpoint is a network of its own while it is written."""
+    monkeypatch.setattr("afterstate.network.network.free_memory", lambda: 4 * (2 * 16**4 + 256) + 1000)
+    learn(tmp_path / "plain", games=10, network="0123,4567,01")
+    with pytest.raises(ResourceError, match="GiB"):
+        learn(tmp_path / "beside", games=10, network="0123,4567", beside="01")
+    assert not (tmp_path / "beside").exists()
+
+
 def test_a_run_cannot_change_its_method(tmp_path: Path) -> None:
     run = learn(tmp_path / "run")
     for given in ({"method": "tc"}, {"lambda_": 0.5}, {"steps": 2}):

@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -98,3 +99,12 @@ def test_the_documents_speak_of_the_project_alone() -> None:
     """No figure is left to be filled in."""
     for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
         assert not re.search(r"@[A-Z]+@", path.read_text()), path
+
+
+def test_the_diagrams_are_what_their_script_draws(tmp_path: Path) -> None:
+    runpy.run_path(str(ROOT / "docs" / "diagrams.py"))["draw"](tmp_path)
+    drawn = sorted(tmp_path.iterdir())
+    assert len(drawn) == 3
+    for path in drawn:
+        assert path.read_text() == (ROOT / "docs" / "images" / path.name).read_text(), path.name
+        assert path.name in (ROOT / "docs" / "learning.md").read_text()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from afterstate.games.game import Game, largest, slides, spawn, start
 from afterstate.kernel import implement, kernel, specialised, u64
-from afterstate.learning.rules import MOVES, OUTSIDE, Tally, expect, learn
+from afterstate.learning.rules import MOVES, OUTSIDE, TALLIED, Tally, expect, learn
 from afterstate.learning.starts import Fresh, again, note
 from afterstate.learning.targets import Backward, Delayed, OneStep, Steps, arrive, finish, is_online, moves_kept
 from afterstate.network.greedy import Afterstates, Desk, States, alone, best_slide, make_desk, survey, weigh
@@ -59,7 +59,7 @@ FROZEN, FRESH = Frozen(), Fresh()
 
 def make_seat(network: Network, target: Any = FROZEN, starts: Any = FRESH) -> Seat:
     """A seat for one thread, with working memory that no other thread shares a cache line with."""
-    tally = Tally(alone(5, np.float64), np.float64(network.game.most))
+    tally = Tally(alone(TALLIED, np.float64), np.float64(network.game.most))
     return Seat(target, starts, make_desk(network.lookup, moves=moves_kept(target)), tally)
 
 

@@ -174,6 +174,11 @@ class TrainOptions:
         """Whether TC learns at any time of the run."""
         return any(phase.method == "tc" for phase in self.phases())
 
+    @property
+    def numbers_a_weight(self) -> int:
+        """Numbers that the run keeps for each weight: itself, and E and A of TC."""
+        return 3 if self.keeps_coherence else 1
+
     def changed(self, given: dict[str, Any]) -> "TrainOptions":
         """These options with those of a resume; one that contradicts what was learned so far is refused."""
         other = replace(self, **given)

@@ -25,14 +25,16 @@ def resolve(options: TrainOptions) -> TrainOptions:
 
 
 def new_network(options: TrainOptions) -> Network:
-    """A fresh network as resolved options say, if there is room for it and for what its learning rule keeps."""
+    """A fresh network as resolved options say, if there is room for it, for what its rule keeps, and for folding it."""
     assert options.network is not None
     assert options.symmetry is not None
     game = game_of(options)
     stages = options.stage_tiles()
     check_stages(stages, game)
     patterns = all_patterns(options)
-    check_memory(4 * count_weights(patterns, len(stages)) * (3 if options.keeps_coherence else 1))
+    folded = patterns[: -len(small_patterns(options))] if options.beside is not None else ()
+    weights = options.numbers_a_weight * count_weights(patterns, len(stages)) + count_weights(folded, len(stages))
+    check_memory(4 * weights)
     return Network(game, patterns, symmetry=options.symmetry, values=options.target, stages=stages)
 
 

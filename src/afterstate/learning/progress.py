@@ -1,6 +1,5 @@
 """What a run tells while it goes on: how far it is, how well it plays, how the learning itself goes."""
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,4 +63,4 @@ def as_record(summary: Summary) -> dict[str, Any]:
     """A summary as a line of metrics: its number of games is called `count`, since `games` counts the training."""
     values = summary.as_dict()
     values["count"] = values.pop("games")
-    return json.loads(json.dumps(values))  # type: ignore[no-any-return]
+    return values

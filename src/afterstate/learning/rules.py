@@ -33,11 +33,12 @@ class TC(NamedTuple):
 class Tally(NamedTuple):
     """What a thread has learned since its figures were last taken; see `Figures`."""
 
-    sums: NDArray[np.float64]  # (5,) moves, updates, sizes of errors, learning rates, values out of range
+    sums: NDArray[np.float64]  # (TALLIED,) moves, updates, sizes of errors, learning rates, values out of range
     most: np.float64  # no position is worth more than this, and none less than 0
 
 
-MOVES, UPDATES, ERRORS, RATES, OUTSIDE = range(5)
+TALLIED = 5
+MOVES, UPDATES, ERRORS, RATES, OUTSIDE = range(TALLIED)
 
 
 @specialised

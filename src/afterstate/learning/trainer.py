@@ -62,8 +62,8 @@ def train(
     count_threads(options.threads)
     options = resolve(options)
     network = new_network(options)
-    checkpoint = network.weights.nbytes * (3 if options.keeps_coherence else 1)
-    folder = RunFolder.plan(run, options, room=2 * checkpoint + network.weights.nbytes)  # last, the one being written, best
+    parts = 2 * options.numbers_a_weight + 1  # last, the one being written, and best
+    folder = RunFolder.plan(run, options, room=parts * network.weights.nbytes)
     trainer = Trainer(options, folder, network, listener or Listener(), stop or threading.Event())
     folder.make(options)
     return trainer.run()
@@ -292,12 +292,16 @@ class Trainer:
 
     def _check_score(self, block: Summary) -> None:
         """Stop a run that has forgotten how to play."""
-        self.top = max(self.top, block.mean)
-        self.low = self.low + 1 if block.mean < COLLAPSE * self.top else 0
+        self._follow(block.mean)
         if self.low == COLLAPSED:
             self._give_up(
                 "has collapsed", f"a mean of {block.mean:.0f} after one of {self.top:.0f}, {COLLAPSED} blocks in a row"
             )
+
+    def _follow(self, mean: float) -> None:
+        """Keep the best mean of a block, and how many blocks in a row are far below it."""
+        self.top = max(self.top, mean)
+        self.low = self.low + 1 if mean < COLLAPSE * self.top else 0
 
     def _give_up(self, what: str, why: str) -> NoReturn:
         """End a run that learns nothing any more: say what to change, and which good checkpoint there is."""
@@ -336,8 +340,8 @@ class Trainer:
         more: dict[str, Any] = {f"block.{name}": array for name, array in part._asdict().items()}
         if self.coherence is not None:
             more["coherence"] = self.coherence
-        for number, seat in enumerate(self.seats):
-            if self.options.starts == "carousel":
+        if self.options.starts == "carousel":
+            for number, seat in enumerate(self.seats):
                 more |= {f"pool.{number}.{name}": array for name, array in seat.starts._asdict().items()}
         self._write(self.network, self.folder.last, more=more)
         self.saved_at = perf_counter()
@@ -378,10 +382,9 @@ class Trainer:
         self.results.largest[: self.in_block] = part.largest
         self.saved_games = self.games
         self.folder.rewind_metrics(self.games)
-        means = [record["mean"] for record in self.folder.read_metrics() if record["kind"] == "block"]
-        self.top = max(means, default=0.0)
-        for mean in means:
-            self.low = self.low + 1 if mean < COLLAPSE * self.top else 0
+        for record in self.folder.read_metrics():
+            if record["kind"] == "block":
+                self._follow(record["mean"])
 
     def _restore_pools(self) -> None:
         """Give each thread the boards that it had; a thread that was not there before begins without."""
