@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# TC(0.5) on 4x6 with five seeds, one thread and two, and 8x6: the runs behind the figures of docs/results.md. About an hour and a half.
+# The runs that would show TC(0.5) with five seeds, 4x6 with one thread and two, and 8x6 with one seed; docs/results.md tells which of
+# them were made. By estimate an hour and a half.
 # python benchmarks/table.py FOLDER prints what they reached.
 set -euo pipefail
 folder=${1:?say where to put the runs, such as: benchmarks/seeds.sh runs/seeds}
