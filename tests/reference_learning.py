@@ -4,6 +4,7 @@ A board is a list of face values row by row, as in `reference`. A pattern is a l
 """
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import reference
 
@@ -27,10 +28,14 @@ class Generator:
         x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK
         return x ^ (x >> 31)
 
+    def bits(self) -> int:
+        """The next 64 random bits."""
+        self.state = (self.state + 0x9E3779B97F4A7C15) & MASK
+        return self.mix(self.state)
+
     def place(self, cells: list[int]) -> list[int]:
         """Put a 2 or a 4 on an empty cell: the high half of the bits chooses the cell, the low half the tile."""
-        self.state = (self.state + 0x9E3779B97F4A7C15) & MASK
-        bits = self.mix(self.state)
+        bits = self.bits()
         empty = [cell for cell, tile in enumerate(cells) if tile == 0]
         cell = empty[(bits >> 32) * len(empty) >> 32]
         result = list(cells)
@@ -84,6 +89,20 @@ class Network:
             number -= len(self.patterns)
         return self.tables[number].get(key, 0.0)
 
+    # the rules of the game; another game has its own
+
+    def afterstates(self, cells: list[int]) -> dict[int, tuple[list[int], int]]:
+        return reference.afterstates(cells, self.rows, self.columns)
+
+    def outcomes(self, cells: list[int]) -> list[tuple[list[int], Fraction]]:
+        return reference.outcomes(cells)
+
+    def first(self, generator: Generator) -> list[int]:
+        return generator.place(generator.place([0] * (self.rows * self.columns)))
+
+    def place(self, generator: Generator, after: list[int]) -> list[int]:
+        return generator.place(after)
+
     def value(self, cells: list[int]) -> float:
         return sum(self.weight(number, key) for number, key in self.keys(cells))
 
@@ -115,9 +134,9 @@ class Rule:
 def choose(network: Network, cells: list[int], of_states: bool) -> tuple[list[int], int] | None:
     """The best slide -> afterstate, reward; None when the game is over."""
     options = []
-    for after, reward in reference.afterstates(cells, network.rows, network.columns).values():
+    for after, reward in network.afterstates(cells).values():
         if of_states:
-            value = sum(float(chance) * network.value(state) for state, chance in reference.outcomes(after))
+            value = sum(float(chance) * network.value(state) for state, chance in network.outcomes(after))
         else:
             value = network.value(after)
         options.append((reward + value, after, reward))
@@ -134,7 +153,7 @@ def train_game(
     network: Network, generator: Generator, rule: Rule, *, of_states: bool, start: list[int] | None = None
 ) -> tuple[int, int, list[int], list[list[int]]]:
     """Play one game, from a state if one is given, and learn from it -> score, slides, last board, all states."""
-    cells = start if start is not None else generator.place(generator.place([0] * (network.rows * network.columns)))
+    cells = start if start is not None else network.first(generator)
     states = [cells]
     chain: list[list[int]] = []  # valued positions
     rewards: list[int] = []  # on the way to each
@@ -188,7 +207,7 @@ def train_game(
         slides += 1
         if not of_states:
             arrive(after, reward)
-        cells = generator.place(after)
+        cells = network.place(generator, after)
         states.append(cells)
     finish()
     return score, slides, cells, states

@@ -69,8 +69,10 @@ HELP = {
     "move": ["--depth", "--json"],
     "plot": ["--output", "-o"],
     "info": ["--size", "--json"],
-    "bench": ["--threads", "--games", "--network", "--json", "all", "train", "eval", "signature"],
+    "bench": ["--threads", "--game", "--rules", "--games", "--network", "--json", "all", "train", "eval", "signature"],
     "perft": ["--depth", "--board", "--size", "--rules", "--json"],
+    "judge": ["--version", "--speed", "--rules", "--game", "--size", "--python", "--json"],
+    "solve": ["--size", "--rules", "--aim", "--board", "--json"],
 }
 
 

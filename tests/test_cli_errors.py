@@ -52,7 +52,7 @@ WRONG_OPTIONS: list[tuple[tuple[str, ...], int, list[str]]] = [
     ((*TINY, "--network", ","), Exit.INPUT, ["at least one pattern"]),
     ((*TINY, "--network", "0123,0123"), Exit.INPUT, ["'0123'", "same cells"]),
     ((*TINY, "--network", "0123,3210"), Exit.INPUT, ["'0123'", "'3210'", "same cells"]),
-    ((*TINY, "--network", "4x6", "--size", "3x3"), Exit.INPUT, ["'4x6'", "3x3", "012345,345678"]),
+    ((*TINY, "--network", "4x6", "--size", "3x3"), Exit.INPUT, ["'4x6'", "3x3", "012345,012478"]),
     ((*TINY, "--symmetry", "3"), Exit.INPUT, ["3", "8 or 4 or 1"]),
     ((*TINY, "--symmetry", "0"), Exit.INPUT, ["0", "8 or 4 or 1"]),
     ((*TINY, "--symmetry", "-8"), Exit.INPUT, ["-8"]),

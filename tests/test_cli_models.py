@@ -14,7 +14,7 @@ from commandline import BOARD, OVER, PNG, done, read_metrics
 def test_eval(small: Path) -> None:
     out = done("eval", small, "--games", "100", "--threads", "1").out
     assert out.startswith(f"{small / 'checkpoints' / 'best.safetensors'}, depth 1, seed 1\n")
-    assert re.search(r"^mean score +[\d,]+ ± [\d,]+ +\(95 %, 100 games\)", out, re.MULTILINE)
+    assert re.search(r"^mean score +[\d,]+\.\d ± [\d,]+\.\d +\(95 %, 100 games\)", out, re.MULTILINE)
     assert re.search(r"^2048 reached +[\d.]+% +\([\d.]+% to [\d.]+%\)", out, re.MULTILINE)
     assert re.search(r"^ +128 +[\d.]+% +[\d.]+%", out, re.MULTILINE)
 

@@ -127,7 +127,7 @@ def test_train_otherwise(arguments: list[str], kept: dict[str, object], tmp_path
 
 def test_train_with_the_default_network_of_a_size(tmp_path: Path) -> None:
     done(*SMALL[:2], "--size", "2x2", "--games", "20", "--threads", "1", "--run", tmp_path / "run")
-    assert tomllib.loads((tmp_path / "run" / "config.toml").read_text())["network"] == "0123"
+    assert tomllib.loads((tmp_path / "run" / "config.toml").read_text())["network"] == "0123,01,0"
 
 
 def test_train_with_a_schedule(tmp_path: Path) -> None:

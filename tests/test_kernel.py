@@ -197,8 +197,35 @@ def test_specialised_keeps_name_and_docstring() -> None:
     assert list(inspect.signature(area).parameters) == ["figure", "scale"]
 
 
+@specialised
+def corners(figure: Any) -> int:
+    """How many corners it has."""
+    raise NotImplementedError
+
+
+@implement(corners, object)
+def _most_have_four(figure: Any) -> int:
+    return 4
+
+
+@implement(corners, Circle)
+def _round(figure: Any) -> int:
+    return 0
+
+
+@kernel
+def compiled_corners(figure: Any) -> int:
+    return corners(figure)
+
+
+@needs_compiler
+def test_a_body_for_object_serves_every_class_without_its_own() -> None:
+    for figure, count in ((Square(2), 4), (Circle(1), 0)):
+        assert corners(figure) == compiled_corners(figure) == count
+
+
 def test_class_without_a_body_is_refused_in_plain_python() -> None:
-    with pytest.raises(KeyError, match="Circle"):
+    with pytest.raises(TypeError, match="area has no body for Circle"):
         area(Circle(1), 1)
 
 

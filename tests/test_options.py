@@ -253,9 +253,10 @@ def test_percent_holds_the_games_fast() -> None:
         ({"network": "8x4"}, "8x4", 1),  # the preset's own
         ({"network": "8x4", "symmetry": 8}, "8x4", 8),
         ({"network": "0123"}, "0123", 8),
-        ({"size": "2x2"}, "0123", 8),
-        ({"size": "2x3"}, "012345", 4),
-        ({"size": "3x3"}, "012345,345678", 8),
+        ({"size": "2x2"}, "0123,01,0", 8),
+        ({"size": "2x3"}, "012345,0134,012,01,03,0,1", 4),
+        ({"size": "3x2"}, "012345,0123,024,02,01,0,2", 4),
+        ({"size": "3x3"}, "012345,012478", 8),
     ],
 )
 def test_resolve_fills_in_the_network(given: dict[str, Any], network: str, symmetry: int) -> None:

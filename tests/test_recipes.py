@@ -52,8 +52,8 @@ def test_every_recipe_can_be_used(name: str) -> None:
 
 
 def test_the_recipes_that_the_documents_name_are_there() -> None:
-    assert {"quick", "strong-1h", "paper-td0", "otd-tc"} <= set(recipe_names())
-    assert sum(name.startswith("report-") for name in recipe_names()) == 3
+    assert {"quick", "strong-1h", "paper-td0", "otd-tc", "threes-quick"} <= set(recipe_names())
+    assert sum(name.startswith("report-") for name in recipe_names()) == 5
 
 
 def test_they_are_what_they_are_named_after() -> None:

@@ -46,7 +46,7 @@ def test_a_run_folder_holds_everything(whole: Run) -> None:
     names = {path.relative_to(whole.folder).as_posix() for path in whole.folder.rglob("*") if path.is_file()}
     assert names == {"config.toml", "metrics.jsonl", "checkpoints/last.safetensors", "checkpoints/best.safetensors"}
     assert RunFolder(whole.folder).read_config() == options(
-        games=2000, eval_every=500, eval_games=20, rules="standard", symmetry=8
+        games=2000, eval_every=500, eval_games=20, rules="standard", symmetry=8, context="", best="win"
     )
     blocks = [record for record in whole.metrics if record["kind"] == "block"]
     assert [block["games"] for block in blocks] == list(range(100, 2001, 100))
@@ -67,9 +67,10 @@ def test_one_thread_and_one_seed_are_one_run(whole: Run, tmp_path: Path) -> None
     assert not np.array_equal(other.network.weights, whole.network.weights)
 
 
-def test_the_same_code_runs_as_plain_python(tmp_path: Path) -> None:
+@pytest.mark.parametrize("game", ["2048", "threes"])
+def test_the_same_code_runs_as_plain_python(tmp_path: Path, game: str) -> None:
     """Without the compiler every kernel is an ordinary function, and what it learns is the same, bit for bit."""
-    command = ("train", "2048", "--network", "01,45", "--games", "3", "--threads", "1", "--seed", "5", "--quiet", "--run")
+    command = ("train", game, "--network", "01,45", "--games", "3", "--threads", "1", "--seed", "5", "--quiet", "--run")
     watched = f"import numba; assert numba.config.DISABLE_JIT; {PROGRAM[-1]}"
     plain = process(watched, *command, tmp_path / "plain", NUMBA_DISABLE_JIT="1")
     assert plain.code == 0, plain.err

@@ -20,6 +20,16 @@ if TYPE_CHECKING:
     from afterstate.network.network import Explanation, Network
     from afterstate.play.agent import Agent, Choice
     from afterstate.play.arena import evaluate
+    from afterstate.play.players import (
+        Environment,
+        Episode,
+        NetworkPlayer,
+        Player,
+        RandomEnvironment,
+        RandomPlayer,
+        play_episode,
+        play_episodes,
+    )
     from afterstate.rng import Random
 
 # where each name lives; loaded on first use, so that `import afterstate` stays quick
@@ -32,6 +42,10 @@ _HOMES = {
     "afterstate.network.network": ("Explanation", "Network"),
     "afterstate.play.agent": ("Agent", "Choice"),
     "afterstate.play.arena": ("evaluate",),
+    "afterstate.play.players": (
+        *("Environment", "Episode", "NetworkPlayer", "Player"),
+        *("RandomEnvironment", "RandomPlayer", "play_episode", "play_episodes"),
+    ),
     "afterstate.rng": ("Random",),
 }
 
@@ -41,14 +55,20 @@ __all__ = [
     "Agent",
     "Choice",
     "DivergedError",
+    "Environment",
+    "Episode",
     "Explanation",
     "FileError",
     "Game",
     "InputError",
     "ModelError",
     "Network",
+    "NetworkPlayer",
     "Outcome",
+    "Player",
     "Random",
+    "RandomEnvironment",
+    "RandomPlayer",
     "ResourceError",
     "Run",
     "Slide",
@@ -57,6 +77,8 @@ __all__ = [
     "evaluate",
     "load",
     "make",
+    "play_episode",
+    "play_episodes",
     "train",
 ]  # fmt: skip
 

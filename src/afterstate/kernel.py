@@ -43,6 +43,12 @@ BIT_GATHER = _has_fast_bit_gather()
 # --- the cache folder ------------------------------------------------------------------------------------------------
 
 
+def own_games() -> dict[str, Path]:
+    """Files with games of one's own, by the name of the game: those that AFTERSTATE_GAMES lists."""
+    paths = [Path(text) for text in os.environ.get("AFTERSTATE_GAMES", "").split(os.pathsep) if text]
+    return {path.stem: path for path in paths}
+
+
 def _source_hash() -> str:
     """Name of this version of the kernels: Numba does not notice when a called function of another file changes."""
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version} {BIT_GATHER}".encode())
@@ -51,6 +57,9 @@ def _source_hash() -> str:
         source = path.read_bytes()
         if b"afterstate.kernel" in source or path.name == "kernel.py":
             digest.update(path.relative_to(package).as_posix().encode() + b"\0" + source)
+    for path in own_games().values():
+        with suppress(OSError):  # whoever loads it will say that it cannot be read
+            digest.update(path.as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -122,16 +131,25 @@ _bodies: dict[str, dict[type, Callable[..., Any]]] = {}
 
 
 def specialised(declared: F) -> F:
-    """A function whose body depends on the NamedTuple class of its first argument; `implement` gives the bodies."""
+    """A function whose body depends on the NamedTuple class of its first argument; `implement` gives the bodies.
+
+    A body for `object` serves every class that has none of its own.
+    """
     bodies: dict[type, Callable[..., Any]] = {}
     _bodies[f"{declared.__module__}.{declared.__name__}"] = bodies
 
     def dispatch(*arguments: Any) -> Any:
-        return bodies[type(arguments[0])](*arguments)
+        kind = type(arguments[0])
+        body = bodies.get(kind, bodies.get(object))
+        if body is None:
+            raise TypeError(f"{declared.__name__} has no body for {kind.__name__}")
+        return body(*arguments)
 
     def choose(*arguments: Any) -> Callable[..., Any] | None:
         first = arguments[0]
-        return bodies.get(first.instance_class) if isinstance(first, types.BaseNamedTuple) else None  # type: ignore[attr-defined]
+        if not isinstance(first, types.BaseNamedTuple):  # type: ignore[attr-defined]
+            return None
+        return bodies.get(first.instance_class, bodies.get(object))
 
     dispatch.__name__ = choose.__name__ = declared.__name__
     dispatch.__doc__ = declared.__doc__

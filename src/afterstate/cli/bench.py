@@ -24,6 +24,8 @@ def register(app: typer.Typer) -> None:
 def bench(
     what: Annotated[What, typer.Argument(help="what to measure")] = What.ALL,
     threads: Annotated[int | None, typer.Option(help="threads  [default: 1 and all processors]")] = None,
+    game: Annotated[str, typer.Option(help="game")] = "2048",
+    rules: Annotated[str | None, typer.Option(help="rule set")] = None,
     games: Annotated[str, typer.Option(help="training games from a fresh network")] = "10k",
     network: Annotated[str, typer.Option(help="network")] = "4x6",
     method: Annotated[str, typer.Option(help="learning rule: td (alpha 0.1) or tc (alpha 1.0)")] = "td",
@@ -39,18 +41,20 @@ def bench(
     count = parse_count(games, name="games")
     TrainOptions(method=method, lambda_=decay)  # type: ignore[arg-type]
     with compiling():
+        from afterstate.games.game import make
         from afterstate.learning.workers import count_threads
         from afterstate.play.bench import bench_eval, bench_gather, bench_train, legal_per_move, signature
 
-        how: Any = {"method": method, "decay": decay}
+        played_game = make(game, rules=rules)
+        how: Any = {"game": played_game, "network": network, "method": method, "decay": decay}
         sets = [count_threads(threads)] if threads is not None else sorted({1, count_threads(None)})
         if what is What.SIGNATURE:
             found: dict[str, Any] = {"signature": signature()}
         else:
-            bench_train(1, games=1, network=network, **how)
-            found = {"network": network, "games": count, **how, "runs": []}
+            bench_train(1, games=1, **how)
+            found = {"games": count, **how, "game": played_game.name, "rules": played_game.rules, "runs": []}
             for number in sets:
-                trained, learned = bench_train(number, games=count, network=network, **how)
+                trained, learned = bench_train(number, games=count, **how)
                 run: dict[str, Any] = {"threads": number, "train": {"moves_per_s": trained.moves_per_s, "mean": trained.mean}}
                 if what is not What.TRAIN:
                     played = bench_eval(learned, number)
@@ -92,7 +96,8 @@ def _show(found: dict[str, Any]) -> None:
                 *limits,
             )
         screen.print(
-            f"2048, {found['network']}, {found['method']}({found['decay']:g}), the first {found['games']:,} games",
+            f"{found['game']} ({found['rules']}), {found['network']}, {found['method']}({found['decay']:g}), "
+            f"the first {found['games']:,} games",
             style="grey50",
         )
         screen.print(table)

@@ -34,6 +34,7 @@ def evaluate(
     from afterstate.play.arena import play_match
     from afterstate.report.tables import summary_table
     from afterstate.search.expectimax import make_view
+    from afterstate.search.optimum import optimum
 
     count_threads(threads)
     path = find_model(model)
@@ -41,17 +42,24 @@ def evaluate(
         network = load_model(path, mapped=False)
         make_view(network, depth)
         agent = Agent(network, depth=depth)
-        agent.choose(network.game.parse(" ".join(["2", "2"] + ["0"] * (network.game.shape.cells - 2))))
+        agent.choose(network.game.parse(network.game.example))
     with compiling(), progress_bar("playing", count) as show:
         match = play_match(agent, games=count, seed=seed, threads=threads, save=save, on_tick=lambda share: show(share.games))
     if match.summary is None:
         raise typer.Exit(130)
+    best = optimum(network.game)
     if as_json:
-        print_json({"model": str(path), "depth": depth, "seed": seed} | match.summary.as_dict())
+        known = {} if best is None else {"optimum": best}
+        print_json({"model": str(path), "depth": depth, "seed": seed} | match.summary.as_dict() | known)
     else:
         screen = console()
         screen.print(f"{path}, depth {depth}, seed {seed}\n", style="grey50")
         screen.print(summary_table(match.summary))
+        if best is not None:
+            behind = 1 - match.summary.mean / best
+            screen.print(
+                f"\noptimal play has a mean of {best:,.2f}; this is {abs(behind):.2%} {'below' if behind >= 0 else 'above'} it"
+            )
         if save is not None:
             screen.print(f"\nwrote {match.summary.games} games to {save}")
     if match.stopped:

@@ -55,6 +55,7 @@ def info(
         "patterns": list(network.patterns),
         "symmetry": network.symmetry,
         "stages": list(network.stages),
+        "context": network.context,
         "lookups": network.lookups,
         "weights": int(network.weights.size),
         "training": training,
@@ -120,6 +121,8 @@ def _show_model(found: dict[str, Any], shape: Any) -> None:
         ("weights", _weights(found["weights"])),
         ("values", f"{found['values']}s"),
     ]
+    if found["context"]:
+        rows.append(("sees", "tiles, " + ", ".join(found["context"].split("+"))))
     if len(found["stages"]) > 1:
         rows.append(("stages", "from " + ", ".join(str(face) for face in found["stages"])))
     if {"games", "seconds"} <= set(training):

@@ -8,7 +8,7 @@ from io import TextIOWrapper
 
 import typer
 
-from afterstate.cli import bench, evaluate, info, move, perft, plot, recipes, train
+from afterstate.cli import bench, evaluate, info, judge, move, perft, plot, recipes, solve, train
 from afterstate.errors import AfterstateError, DivergedError, FileError, InputError, ModelError, ResourceError
 
 
@@ -22,6 +22,7 @@ class Exit(IntEnum):
     MODEL = 5
     RESOURCE = 6
     DIVERGED = 7
+    FAILED = 8  # the judge, not the program
     INTERRUPTED = 130
 
 
@@ -29,14 +30,14 @@ app = typer.Typer(
     name="afterstate",
     help="Learn, measure and play 2048-like games with n-tuple networks and temporal-difference learning.",
     epilog="Exit codes: 0 done, 2 wrong command line, 3 wrong input, 4 file, 5 model file, 6 memory or disk, 7 diverged, "
-    "130 interrupted.",
+    "8 failed by the judge, 130 interrupted.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (train, recipes, evaluate, move, plot, info, bench, perft):
+for module in (train, recipes, evaluate, move, plot, info, judge, bench, perft, solve):
     module.register(app)
 
 

@@ -14,7 +14,10 @@ def register(app: typer.Typer) -> None:
 
 def move(
     model: Annotated[Path, typer.Argument(help="a model file, or a run folder (its best checkpoint)")],
-    board: Annotated[list[str], typer.Argument(help="the tiles row by row: '2 4 8 16 / 0 2 4 8 / 0 0 2 4 / 0 0 0 2'")],
+    board: Annotated[
+        list[str],
+        typer.Argument(help="the tiles row by row: '2 4 8 16 / 0 2 4 8 / 0 0 2 4 / 0 0 0 2'; Threes! ends with '| next 2'"),
+    ],
     depth: Annotated[int, typer.Option(help="slides to look ahead, 1 to 4")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:

@@ -14,7 +14,7 @@ def register(app: typer.Typer) -> None:
 def perft(
     game: Annotated[str, typer.Argument(help="the game")],
     depth: Annotated[int, typer.Option(help="slides in a line of play, 1 to 6")] = 3,
-    board: Annotated[str | None, typer.Option(help="first state  [default: a 2 in the first and the last cell]")] = None,
+    board: Annotated[str | None, typer.Option(help="first state  [default: a tile in two or three corners]")] = None,
     size: Annotated[str, typer.Option(help="board size")] = "4x4",
     rules: Annotated[str | None, typer.Option(help="rule set")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
@@ -26,8 +26,7 @@ def perft(
 
     with compiling():
         played = make(game, rules=rules, size=size)
-        corners = " ".join(["2"] + ["0"] * (played.shape.cells - 2) + ["2"])
-        state = played.parse(corners if board is None else board)
+        state = played.parse(played.example if board is None else board)
         from afterstate.games.perft import perft as count
 
         count(played, state, 1)

@@ -17,7 +17,7 @@ def recipes(
 ) -> None:
     """List the recipes for training, what to expect of each and how long it takes.
 
-    Use one by: afterstate train 2048 --recipe NAME. Options on the command line win over those of the recipe.
+    Use one by: afterstate train --recipe NAME. Options on the command line win over those of the recipe.
 
     A file of your own works the same way: afterstate recipes quick > mine.toml, change it, then --recipe mine.toml.
     """

@@ -5,26 +5,33 @@
 A position is two 64-bit words, `board` and `extra`; what `extra` holds is the game's own affair.
 """
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from importlib import import_module
-from typing import Any
+from importlib.util import module_from_spec, spec_from_file_location
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from afterstate.bitboard import Shape
-from afterstate.errors import InputError
-from afterstate.kernel import kernel, specialised, u64
+from afterstate.errors import FileError, InputError
+from afterstate.kernel import implement, kernel, own_games, specialised, u64
 from afterstate.rng import Random
 from afterstate.units import shorten
 
 MAX_OUTCOMES = 512  # room for the outcomes of one afterstate, in any game
 
 # module and rule sets of each game; the first rule set is the default
-GAMES: dict[str, tuple[str, tuple[str, ...]]] = {"2048": ("afterstate.games.twenty48", ("standard",))}
+GAMES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "2048": ("afterstate.games.twenty48", ("standard",)),
+    "threes": ("afterstate.games.threes", ("tcg2022", "tcg2018", "tcg2018-bonus", "official")),
+}
+
+OWN = own_games()
 
 
 class Slide(IntEnum):
@@ -94,6 +101,69 @@ def largest(game: Any, board: u64, extra: u64) -> u64:
     raise NotImplementedError
 
 
+@specialised
+def final_score(game: Any, board: u64, extra: u64, rewards: int) -> int:
+    """The score of a game that ended with this position, from the sum of its rewards."""
+    raise NotImplementedError
+
+
+WRONG_CELL, WRONG_TILE, WRONG_HINT = 1, 2, 3
+
+
+@specialised
+def enter(game: Any, board: u64, extra: u64, cell: u64, tile: u64, hint: u64) -> tuple[int, u64, u64]:
+    """Put a tile that comes from outside on the cell at bit `cell`, if the rules allow it -> 0 or what is wrong, board, extra.
+
+    Before the first slide it is one of the first tiles. `hint` is the tile that is announced to come after it, 0 if none is.
+    """
+    raise NotImplementedError
+
+
+@specialised
+def announced(game: Any, extra: u64) -> u64:
+    """The next tile, as a record tells it with the tile before, by its index or a mark of the game; 0 if it is not known."""
+    raise NotImplementedError
+
+
+@implement(announced, object)
+def _never_announced(game: Any, extra: u64) -> u64:
+    return u64(0)
+
+
+@implement(final_score, object)
+def _sum_of_rewards(game: Any, board: u64, extra: u64, rewards: int) -> int:
+    return rewards
+
+
+@implement(enter, object)
+def _enter_as_an_outcome(game: Any, board: u64, extra: u64, cell: u64, tile: u64, hint: u64) -> tuple[int, u64, u64]:
+    words = np.zeros((2, MAX_OUTCOMES), np.uint64)
+    wanted = board | (tile << cell)
+    if wanted == board or ((board >> cell) & u64(15)) != u64(0):
+        return WRONG_CELL, board, extra
+    for number in range(outcomes(game, board, extra, words[0], words[1], np.zeros(MAX_OUTCOMES, np.float64))):
+        if words[0, number] == wanted:
+            return 0, wanted, words[1, number]
+    return WRONG_TILE, board, extra
+
+
+@specialised
+def look(sight: Any, board: u64, extra: u64) -> tuple[u64, u64]:
+    """What a network sees of a position -> a board, and which set of tables is for it (its context)."""
+    raise NotImplementedError
+
+
+class Plain(NamedTuple):
+    """A network sees the board as it is, and has one set of tables."""
+
+    unused: np.uint64 = u64(0)
+
+
+@implement(look, Plain)
+def _look_plainly(sight: Any, board: u64, extra: u64) -> tuple[u64, u64]:
+    return board, u64(0)
+
+
 # --- the same for Python, one position at a time -----------------------------------------------------------------------
 
 
@@ -122,6 +192,16 @@ def _largest(game: Any, board: u64, extra: u64) -> u64:
     return largest(game, board, extra)
 
 
+@kernel
+def _enter(game: Any, board: u64, extra: u64, cell: u64, tile: u64, hint: u64) -> Any:
+    return enter(game, board, extra, cell, tile, hint)
+
+
+@kernel
+def _final_score(game: Any, board: u64, extra: u64, rewards: int) -> int:
+    return final_score(game, board, extra, rewards)
+
+
 class Game(ABC):
     """A game under one set of rules on one board size. Its `tables` are what kernels are specialised by."""
 
@@ -132,6 +212,12 @@ class Game(ABC):
     win: int  # index of the tile that counts as a win
     longest: int  # no game has more slides than this
     most: int  # no game has a higher score than this
+    firsts: int  # tiles on the board before the first slide
+    best: Literal["win", "mean"] = "win"  # which block of a run has the best network, if nothing else is asked for
+    hints: bool = False  # a record says with each new tile which one comes next
+    features: tuple[str, ...] = ()  # what a network may see beside the tiles
+    context: str = ""  # those of them that it sees if nothing else is asked for, with a + between
+    example: str  # a first state, as text
 
     @abstractmethod
     def face(self, index: int) -> int:
@@ -148,6 +234,20 @@ class Game(ABC):
     @abstractmethod
     def cells(self, position: State | Afterstate) -> list[int]:
         """Tile indices row by row."""
+
+    def sight(self, context: str) -> tuple[Any, int]:
+        """What kernels need to `look`, and how many sets of tables there are; `context` names features with a + between."""
+        self.read_context(context)
+        return Plain(), 1
+
+    def read_context(self, context: str) -> set[str]:
+        """The features that a context names."""
+        words = [word for word in context.split("+") if word]
+        for word in words:
+            if word not in self.features:
+                offered = f"it may see: {', '.join(self.features)}" if self.features else "it has nothing but tiles to see"
+                raise InputError(f"a network for {self.name} ({self.rules}) cannot see {shorten(word)!r}; {offered}")
+        return set(words)
 
     def __repr__(self) -> str:
         return f"make({self.name!r}, rules={self.rules!r}, size='{self.shape}')"
@@ -186,6 +286,19 @@ class Game(ABC):
         rng.state = u64(state)
         return State(int(board), int(extra))
 
+    def place(self, position: Afterstate | State, cell: int, tile: int, hint: int = 0) -> State:
+        """Put a tile (by its index) on a cell, numbered row by row, as someone else chose it; the rules must allow it."""
+        at = u64(self.shape.shift(cell))
+        wrong, board, extra = _enter(self.tables, u64(position.board), u64(position.extra), at, u64(tile), u64(hint))
+        if wrong:
+            what = {WRONG_CELL: f"enter cell {cell}", WRONG_TILE: "come now", WRONG_HINT: f"be followed by {self.face(hint)}"}
+            raise InputError(f"a tile {self.face(tile)} cannot {what[wrong]} on {self.format(position)}")
+        return State(int(board), int(extra))
+
+    def score(self, state: State, rewards: int) -> int:
+        """The score of a game that ended with this state, from the sum of its rewards."""
+        return int(_final_score(self.tables, u64(state.board), u64(state.extra), rewards))
+
     def is_over(self, state: State) -> bool:
         """Whether no slide is legal."""
         return not self.afterstates(state)
@@ -195,11 +308,29 @@ class Game(ABC):
         return int(_largest(self.tables, u64(position.board), u64(position.extra)))
 
 
+def _load_own(name: str) -> Any:
+    """The module of a game of one's own: a file that AFTERSTATE_GAMES lists."""
+    path = OWN[name]
+    module_name = f"afterstate_own_{name}"
+    if module_name not in sys.modules:
+        spec = spec_from_file_location(module_name, path)
+        if spec is None or spec.loader is None or not path.is_file():
+            raise FileError(f"AFTERSTATE_GAMES names {path}, which is no Python file")
+        module = module_from_spec(spec)
+        sys.modules[module_name] = module  # its classes are found by this name when compiled kernels are loaded
+        spec.loader.exec_module(module)
+    return sys.modules[module_name]
+
+
+def _module(name: str) -> Any:
+    return import_module(GAMES[name][0]) if name in GAMES else _load_own(name)
+
+
 def make(name: str, *, rules: str | None = None, size: str = "4x4") -> Game:
-    """Make a game by name: make("2048"), make("2048", size="3x3")."""
-    if name not in GAMES:
-        raise InputError(f"no game is called {shorten(name)!r}; there is: {', '.join(GAMES)}")
-    rule_sets = GAMES[name][1]
+    """Make a game by name: make("2048"), make("2048", size="3x3"), make("threes", rules="official")."""
+    if name not in GAMES and name not in OWN:
+        raise InputError(f"no game is called {shorten(name)!r}; there is: {', '.join([*GAMES, *OWN])}")
+    rule_sets = GAMES[name][1] if name in GAMES else tuple(getattr(_load_own(name), "RULES", ("standard",)))
     if rules is not None and rules not in rule_sets:
         raise InputError(f"{name} has no rule set {shorten(rules)!r}; it has: {', '.join(rule_sets)}")
     return _make(name, rules or rule_sets[0], Shape.parse(size))
@@ -207,5 +338,5 @@ def make(name: str, *, rules: str | None = None, size: str = "4x4") -> Game:
 
 @cache
 def _make(name: str, rules: str, shape: Shape) -> Game:
-    build: Callable[[str, Shape], Game] = import_module(GAMES[name][0]).build
+    build: Callable[[str, Shape], Game] = _module(name).build
     return build(rules, shape)

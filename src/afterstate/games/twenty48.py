@@ -21,7 +21,19 @@ from afterstate.bitboard import (
     unpack,
 )
 from afterstate.errors import InputError
-from afterstate.games.game import Afterstate, Game, State, largest, outcomes, slides, spawn, start
+from afterstate.games.game import (
+    WRONG_CELL,
+    WRONG_TILE,
+    Afterstate,
+    Game,
+    State,
+    enter,
+    largest,
+    outcomes,
+    slides,
+    spawn,
+    start,
+)
 from afterstate.kernel import implement, kernel, pdep, popcount, u64
 from afterstate.rng import below, chance, draw
 from afterstate.units import shorten
@@ -31,7 +43,7 @@ FOUR = u64(round(0.1 * 2**32))  # chance of a 4, in parts of 2**32
 # index of the tile that counts as a win, by the number of cells: what good play reaches in most games
 WINS = {4: 4, 6: 5, 8: 7, 9: 9, 12: 10, 16: 11}
 
-_0, _1, _4, _15, _16, _24, _32, _48, _56 = (u64(n) for n in (0, 1, 4, 15, 16, 24, 32, 48, 56))
+_0, _1, _2, _4, _15, _16, _24, _32, _48, _56 = (u64(n) for n in (0, 1, 2, 4, 15, 16, 24, 32, 48, 56))
 _LOW16 = u64(0xFFFF)
 _HIGH16 = u64(0xFFFF0000)
 _REWARD = u64(0xFFFFFF)
@@ -176,6 +188,16 @@ def _outcomes(game: Any, board: u64, extra: u64, boards: Any, extras: Any, chanc
     return count
 
 
+@implement(enter, Twenty48)
+def _enter(game: Any, board: u64, extra: u64, cell: u64, tile: u64, hint: u64) -> tuple[int, u64, u64]:
+    at = _1 << cell
+    if empty_cells(board) & game.cells & at == _0:
+        return WRONG_CELL, board, extra
+    if tile != _1 and tile != _2:
+        return WRONG_TILE, board, extra
+    return 0, board | tile * at, extra
+
+
 @implement(largest, Twenty48)
 def _largest(game: Any, board: u64, extra: u64) -> u64:
     return largest_nibble(board) + largest_nibble(extra)
@@ -186,6 +208,7 @@ class Twenty48Game(Game):
 
     name = "2048"
     rules = "standard"
+    firsts = 2
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
@@ -194,6 +217,7 @@ class Twenty48Game(Game):
         self.longest = 2 ** (shape.cells + 1)
         # a tile 2**k that was made of fours alone has scored (k - 2) * 2**k on its way
         self.most = sum((exponent - 2) * 2**exponent for exponent in range(2, shape.cells + 2))
+        self.example = format_cells([2, *[0] * (shape.cells - 2), 2], shape)
         rows = _line_table(u64(shape.columns))
         columns = rows if shape.square else _line_table(u64(shape.rows))
         self.tables = Twenty48(rows, columns, u64(shape.mask), u64(shape.columns), u64(shape.rows))

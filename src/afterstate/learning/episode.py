@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from afterstate.games.game import Game, largest, slides, spawn, start
+from afterstate.games.game import Game, final_score, largest, slides, spawn, start
 from afterstate.kernel import implement, kernel, specialised, u64
 from afterstate.learning.rules import MOVES, OUTSIDE, TALLIED, Tally, expect, learn
 from afterstate.learning.starts import Fresh, again, note
@@ -32,6 +32,7 @@ class Recorded(NamedTuple):
     """Do not learn; keep the boards of the game, and the slide made on each."""
 
     boards: NDArray[np.uint64]  # (longest + 1,) states
+    extras: NDArray[np.uint64]  # (longest + 1,)
     after: NDArray[np.uint64]  # (longest + 1,) the afterstate that the slide led to
     slides: NDArray[np.uint8]  # (longest + 1,)
     rewards: NDArray[np.int64]  # (longest + 1,)
@@ -40,9 +41,8 @@ class Recorded(NamedTuple):
 def make_record(game: Game) -> Recorded:
     """Room for the moves of one game."""
     length = game.longest + 1
-    return Recorded(
-        np.zeros(length, np.uint64), np.zeros(length, np.uint64), np.zeros(length, np.uint8), np.zeros(length, np.int64)
-    )
+    boards, extras, after = np.zeros((3, length), np.uint64)
+    return Recorded(boards, extras, after, np.zeros(length, np.uint8), np.zeros(length, np.int64))
 
 
 class Seat(NamedTuple):
@@ -80,18 +80,18 @@ def _afterstates(view: Any) -> bool:
 
 
 @specialised
-def _keep_board(target: Any, number: int, board: u64) -> None:
+def _keep_position(target: Any, number: int, board: u64, extra: u64) -> None:
     """Keep position x_number until the game is over, if the target wants it."""
     raise NotImplementedError
 
 
-def _keep_no_board(target: Any, number: int, board: u64) -> None:
+def _keep_no_position(target: Any, number: int, board: u64, extra: u64) -> None:
     pass
 
 
-@implement(_keep_board, Backward)
-def _keep_the_board(target: Any, number: int, board: u64) -> None:
-    target.boards[number] = board
+@implement(_keep_position, Backward)
+def _keep_the_position(target: Any, number: int, board: u64, extra: u64) -> None:
+    target.boards[number], target.extras[number] = board, extra
 
 
 @specialised
@@ -110,12 +110,12 @@ def _learn_a_game(target: Any, seat: Any, game: Any, net: Any, view: Any, rule: 
     reward = 0.0
     while True:
         legal = slides(game, board, extra, desk.after, desk.extras, desk.rewards)
-        survey(view, net, board, legal, desk, at)
+        survey(view, net, board, extra, legal, desk, at)
         if has_due:
             learn(rule, net, desk.indices, due, error, tally)
         stage = note(seat.starts, net, moves, stage, board, extra)
         if _values_states(view):
-            _keep_board(target, number, board)
+            _keep_position(target, number, board, extra)
             total = reward + sum_weights(net, desk.indices, at)
             _check_range(tally, total - reward)
             has_due, due, error = arrive(target, net, desk.indices, number, last, at, reward, total)
@@ -134,7 +134,7 @@ def _learn_a_game(target: Any, seat: Any, game: Any, net: Any, view: Any, rule: 
         if not _values_states(view):
             place = at + u64(slide) * net.lookups
             _check_range(tally, desk.values[slide] - reward)
-            _keep_board(target, number, desk.after[slide])
+            _keep_position(target, number, desk.after[slide], desk.extras[slide])
             has_due, due, error = arrive(target, net, desk.indices, number, last, place, reward, desk.values[slide])
             if is_online(target):
                 expect(rule, net, desk.indices, place)
@@ -148,7 +148,7 @@ def _learn_a_game(target: Any, seat: Any, game: Any, net: Any, view: Any, rule: 
             at = _0
     finish(target, net, rule, desk.indices, number - 1, last, tally)
     tally.sums[MOVES] += np.float64(moves)
-    return score, moves, largest(game, board, extra), rng
+    return final_score(game, board, extra, score), moves, largest(game, board, extra), rng
 
 
 @kernel
@@ -159,25 +159,25 @@ def _check_range(tally: Any, value: float) -> None:
 
 
 for _target in (OneStep, Delayed, Steps):
-    implement(_keep_board, _target)(_keep_no_board)
+    implement(_keep_position, _target)(_keep_no_position)
     implement(play_and_learn, _target)(_learn_a_game)
 implement(play_and_learn, Backward)(_learn_a_game)
 
 
 @specialised
-def _keep(order: Any, number: int, board: u64, slide: int, desk: Desk) -> None:
+def _keep(order: Any, number: int, board: u64, extra: u64, slide: int, desk: Desk) -> None:
     """Note state number `number` of a game and the slide made in it."""
     raise NotImplementedError
 
 
 @implement(_keep, Frozen)
-def _keep_nothing(order: Any, number: int, board: u64, slide: int, desk: Desk) -> None:
+def _keep_nothing(order: Any, number: int, board: u64, extra: u64, slide: int, desk: Desk) -> None:
     pass
 
 
 @implement(_keep, Recorded)
-def _keep_move(order: Any, number: int, board: u64, slide: int, desk: Desk) -> None:
-    order.boards[number], order.after[number] = board, desk.after[slide]
+def _keep_move(order: Any, number: int, board: u64, extra: u64, slide: int, desk: Desk) -> None:
+    order.boards[number], order.extras[number], order.after[number] = board, extra, desk.after[slide]
     order.slides[number], order.rewards[number] = slide, desk.rewards[slide]
 
 
@@ -188,15 +188,15 @@ def _only_play(order: Any, seat: Any, game: Any, net: Any, view: Any, rule: Any,
         legal = slides(game, board, extra, desk.after, desk.extras, desk.rewards)
         if legal == 0:
             break
-        survey(view, net, board, legal, desk, _0)
+        survey(view, net, board, extra, legal, desk, _0)
         weigh(view, game, net, legal, desk, _0)
         slide = best_slide(desk.values, legal)
-        _keep(order, moves, board, slide, desk)
+        _keep(order, moves, board, extra, slide, desk)
         score += desk.rewards[slide]
         moves += 1
         board, extra, rng = spawn(game, desk.after[slide], desk.extras[slide], rng)
-    _keep(order, moves, board, 0, desk)
-    return score, moves, largest(game, board, extra), rng
+    _keep(order, moves, board, extra, 0, desk)
+    return final_score(game, board, extra, score), moves, largest(game, board, extra), rng
 
 
 implement(play_and_learn, Frozen)(_only_play)

@@ -59,6 +59,10 @@ class TrainOptions:
     stages: str | None = _option(
         None, "tables of their own once a tile is reached, such as 0,16384; what a stage never met it takes from the one before"
     )
+    context: str | None = _option(
+        None,
+        "what the network sees beside the tiles, with a + between; Threes!: swap, entry, hint, bag [default: the game's own]",
+    )
     starts: Starts = _option(
         "fresh", "games also begin in the middle of the last one (restart), or where a stage was entered before (carousel)"
     )
@@ -74,7 +78,9 @@ class TrainOptions:
     threads: int | None = _option(None, "threads [default: all processors]; with 1 a run is exact", free=True)
     seed: int = _option(1, "seed of all chance")
     block: int = _option(1000, "games in one block of statistics")
-    best: Best = _option("win", "which block's network is kept as the best: by the win tile's rate, or by the mean score")
+    best: Best | None = _option(
+        None, "which block's network is kept as the best: by the win tile's rate, or by the mean [default: win; Threes!: mean]"
+    )
     eval_every: int | None = _option(None, "play --eval-games games with learning off every so many games, such as 100k")
     eval_games: int = _option(1000, "games of each such evaluation")
     recipe: str | None = _option(None, "a named set of options (see afterstate recipes) or a TOML file; options given here win")
@@ -87,7 +93,7 @@ class TrainOptions:
             object.__setattr__(self, "games", 100_000)
         for name, choice in CHOICES.items():
             allowed = get_args(choice)
-            if getattr(self, name) not in allowed:
+            if getattr(self, name) not in allowed and (name, getattr(self, name)) != ("best", None):
                 raise InputError(f"{name} is {' or '.join(allowed)}, not {getattr(self, name)!r}")
         if self.alpha is None:
             object.__setattr__(self, "alpha", RATES[self.method])
@@ -229,7 +235,7 @@ def check_rate(alpha: float) -> None:
 def option_type(name: str) -> Any:
     """The type of an option without its `| None`, for readers of files."""
     hint = {spec.name: spec.type for spec in fields(TrainOptions)}[name]
-    arguments = [argument for argument in get_args(hint) if argument is not type(None)]
-    if get_origin(hint) is Literal:
-        return str
-    return arguments[0] if arguments else hint
+    if get_origin(hint) is not Literal:
+        arguments = [argument for argument in get_args(hint) if argument is not type(None)]
+        hint = arguments[0] if arguments else hint
+    return str if get_origin(hint) is Literal else hint

@@ -21,7 +21,10 @@ def resolve(options: TrainOptions) -> TrainOptions:
     name = default_network(game.shape) if options.network is None else options.network
     symmetry = options.symmetry if options.symmetry is not None else default_symmetry(name, game.shape)
     block = options.block if options.games is None else min(options.block, options.games)
-    return replace(options, rules=game.rules, network=name, symmetry=symmetry, block=block)
+    context = game.context if options.context is None else options.context
+    game.sight(context)
+    best = game.best if options.best is None else options.best
+    return replace(options, rules=game.rules, network=name, symmetry=symmetry, block=block, context=context, best=best)
 
 
 def new_network(options: TrainOptions) -> Network:
@@ -33,9 +36,11 @@ def new_network(options: TrainOptions) -> Network:
     check_stages(stages, game)
     patterns = all_patterns(options)
     folded = patterns[: -len(small_patterns(options))] if options.beside is not None else ()
-    weights = options.numbers_a_weight * count_weights(patterns, len(stages)) + count_weights(folded, len(stages))
+    assert options.context is not None
+    sets = len(stages) * game.sight(options.context)[1]
+    weights = options.numbers_a_weight * count_weights(patterns, sets) + count_weights(folded, sets)
     check_memory(4 * weights)
-    return Network(game, patterns, symmetry=options.symmetry, values=options.target, stages=stages)
+    return Network(game, patterns, symmetry=options.symmetry, values=options.target, stages=stages, context=options.context)
 
 
 def all_patterns(options: TrainOptions) -> tuple[str, ...]:
@@ -59,6 +64,7 @@ def check_same(network: Network, options: TrainOptions, folder: RunFolder) -> No
     pairs = {
         "network": (all_patterns(options), network.patterns),
         "stages": (options.stage_tiles(), network.stages),
+        "context": (options.context, network.context),
         "symmetry": (options.symmetry, network.symmetry),
         "target": (options.target, network.values),
     }

@@ -52,13 +52,15 @@ class Backward(NamedTuple):
 
     decay: np.float64  # lambda
     boards: NDArray[np.uint64]  # (longest + 1,) the chain of this game
+    extras: NDArray[np.uint64]  # (longest + 1,)
     rewards: NDArray[np.float64]  # (longest + 1,) reward on the way to each
 
 
 def make_target(*, backward: bool, decay: float, horizon: int, steps: int, longest: int) -> Any:
     """The target that a run's options ask for, with its working memory. One for each thread."""
     if backward:
-        return Backward(np.float64(decay), np.zeros(longest + 1, np.uint64), np.zeros(longest + 1, np.float64))
+        words = np.zeros((2, longest + 1), np.uint64)
+        return Backward(np.float64(decay), words[0], words[1], np.zeros(longest + 1, np.float64))
     ring = 1 << (max(horizon, steps) + 1).bit_length()  # a power of two above the positions that wait
     places, more = np.zeros(ring, np.uint64), np.zeros(ring, np.float64)
     if steps > 1:
@@ -193,10 +195,10 @@ def _arrive_backward(
 def _finish_backward(target: Any, net: Any, rule: Any, indices: Any, number: int, last: u64, tally: Any) -> None:
     wanted = 0.0
     at, other = _0, net.lookups
-    index_board(net, target.boards[number], indices, at)
+    index_board(net, target.boards[number], target.extras[number], indices, at)
     for place in range(number, -1, -1):
         if place > 0:  # the memory of the next one is asked for before this one is learned
-            index_board(net, target.boards[place - 1], indices, other)
+            index_board(net, target.boards[place - 1], target.extras[place - 1], indices, other)
             expect(rule, net, indices, other)
         learn(rule, net, indices, at, wanted - sum_weights(net, indices, at), tally)
         wanted = target.rewards[place] + target.decay * wanted + (1.0 - target.decay) * sum_weights(net, indices, at)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afterstate.errors import DivergedError, FileError, ModelError
-from afterstate.games.game import State
 from afterstate.games.results import Results, Summary, make_results, summarise
 from afterstate.kernel import u64
 from afterstate.learning.episode import make_seat, play_games
@@ -24,13 +23,14 @@ from afterstate.learning.targets import make_target
 from afterstate.learning.workers import Share, Workers, count_threads, play_frozen, stop_on_signal
 from afterstate.network.fold import fold
 from afterstate.network.modelfile import has_tensors, load_model, load_tensors, save_model
-from afterstate.network.network import Network, allocate, count_weights
-from afterstate.rng import Purpose
+from afterstate.network.network import Network, allocate
+from afterstate.rng import Purpose, Random
 
 COLLAPSE = 0.2  # a block's mean below this part of the best one
 COLLAPSED = 3  # such blocks in a row: the run is stopped
 WARM_UP = 500  # games that one thread plays alone on a fresh network, so that no early update is lost to another thread
 RUNAWAY = 1e9  # a value that no game can reach
+FIRST_BOARDS = 20  # that are looked at for it
 SAVE_EVERY = 60.0  # seconds between checkpoints of an undisturbed run, at least
 SAVE_SHARE = 0.02  # part of the time that goes into them, at most
 
@@ -184,7 +184,7 @@ class Trainer:
             play_frozen(self.network, 0, self.options.seed, self.workers)
         if self.games == 0:
             self.network.weights.fill(0.0)
-            first = count_weights(self.network.patterns)  # later stages begin with what the first has learned
+            first = self.network.stage_weights  # later stages begin with what the first has learned
             self.network.weights[:first] = self.options.optimistic / self.network.lookups
             if self.coherence is not None:
                 self.coherence.fill(0.0)
@@ -286,7 +286,8 @@ class Trainer:
 
     def _check_values(self) -> None:
         """Stop a run whose values have run away. Every value feeds on those after it, so the first boards show it."""
-        firsts = [self.network.value(outcome.state) for outcome in self.game.outcomes(State(0))]
+        states = [self.game.start(Random(self.options.seed, number=number)) for number in range(FIRST_BOARDS)]
+        firsts = [self.network.value(state) for state in states]
         if not all(abs(value) < RUNAWAY for value in firsts):
             self._give_up("has diverged", "its values are no longer numbers, or beyond any score")
 

@@ -7,6 +7,7 @@ contains it: adding the small weight to each of these gives the same values with
 """
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,30 +37,31 @@ def fold(network: Network, small: Sequence[str]) -> Network:
     large = [pattern for pattern in network.patterns if pattern not in small]
     shape, symmetry = network.game.shape, network.symmetry
     folded = Network(
-        network.game, large, symmetry=symmetry, values=network.values, stages=network.stages, training=network.training
-    )
+        network.game, large, symmetry=symmetry, values=network.values, stages=network.stages, context=network.context,
+        training=network.training,
+    )  # fmt: skip
     hosts = {pattern: find_host(pattern, large, shape, symmetry) for pattern in small}
-    for stage in range(len(network.stages)):
+    for stage, context in product(range(len(network.stages)), range(network.contexts)):
         for number, pattern in enumerate(large):
-            table = folded.table(number, stage)
-            table[...] = _written(network, pattern, stage)
+            table = folded.table(number, stage, context)
+            table[...] = _written(network, pattern, stage, context)
             for guest, (host, turned) in hosts.items():
                 if host == number:
                     bits = table.reshape((2,) * (4 * len(pattern)))
-                    bits += _spread(_written(network, guest, stage), turned, folded.layout[host])
+                    bits += _spread(_written(network, guest, stage, context), turned, folded.layout[host])
     for stage in range(len(network.stages) - 1, 0, -1):  # what is as in the stage before was never written
-        for number in range(len(large)):
-            table = folded.table(number, stage)
-            table[table == folded.table(number, stage - 1)] = 0.0
+        for number, context in product(range(len(large)), range(network.contexts)):
+            table = folded.table(number, stage, context)
+            table[table == folded.table(number, stage - 1, context)] = 0.0
     return folded
 
 
-def _written(network: Network, pattern: str, stage: int) -> NDArray[np.float32]:
+def _written(network: Network, pattern: str, stage: int, context: int) -> NDArray[np.float32]:
     """The weights that a stage uses, with those of earlier ones where it never wrote."""
     number = network.patterns.index(pattern)
-    weights = network.table(number)
+    weights = network.table(number, 0, context)
     for later in range(1, stage + 1):
-        own = network.table(number, later)
+        own = network.table(number, later, context)
         weights = np.where(own == 0, weights, own)
     return weights
 

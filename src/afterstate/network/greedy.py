@@ -69,7 +69,7 @@ def alone(size: int, dtype: Any) -> NDArray[Any]:
 
 
 @specialised
-def survey(view: Any, net: Any, board: u64, legal: int, desk: Desk, at: u64) -> None:
+def survey(view: Any, net: Any, board: u64, extra: u64, legal: int, desk: Desk, at: u64) -> None:
     """Write what will be looked up for this move to desk.indices[at:], slide i at i * m, and ask the memory for it."""
     raise NotImplementedError
 
@@ -81,10 +81,10 @@ def weigh(view: Any, game: Any, net: Any, legal: int, desk: Desk, at: u64) -> No
 
 
 @implement(survey, Afterstates)
-def _survey_afterstates(view: Any, net: Any, board: u64, legal: int, desk: Desk, at: u64) -> None:
+def _survey_afterstates(view: Any, net: Any, board: u64, extra: u64, legal: int, desk: Desk, at: u64) -> None:
     for slide in range(4):
         if legal & (1 << slide):
-            index_board(net, desk.after[slide], desk.indices, at + u64(slide) * net.lookups)
+            index_board(net, desk.after[slide], desk.extras[slide], desk.indices, at + u64(slide) * net.lookups)
 
 
 @implement(weigh, Afterstates)
@@ -96,8 +96,8 @@ def _weigh_afterstates(view: Any, game: Any, net: Any, legal: int, desk: Desk, a
 
 
 @implement(survey, States)
-def _survey_state(view: Any, net: Any, board: u64, legal: int, desk: Desk, at: u64) -> None:
-    index_board(net, board, desk.indices, at)
+def _survey_state(view: Any, net: Any, board: u64, extra: u64, legal: int, desk: Desk, at: u64) -> None:
+    index_board(net, board, extra, desk.indices, at)
 
 
 @implement(weigh, States)
@@ -109,7 +109,7 @@ def _weigh_states(view: Any, game: Any, net: Any, legal: int, desk: Desk, at: u6
             count = outcomes(game, desk.after[slide], desk.extras[slide], desk.boards, desk.more, desk.chances)
             expected = 0.0
             for number in range(count):
-                index_board(net, desk.boards[number], desk.indices, scratch)
+                index_board(net, desk.boards[number], desk.more[number], desk.indices, scratch)
                 expected += desk.chances[number] * sum_weights(net, desk.indices, scratch)
             desk.values[slide] = desk.rewards[slide] + settle(expected)
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afterstate.bitboard import flip_planes, mirror_planes, to_planes, transpose_planes
+from afterstate.games.game import look
 from afterstate.kernel import implement, kernel, pext, prefetch, specialised, u64
 
 _0, _1, _4, _8 = u64(0), u64(1), u64(4), u64(8)
@@ -37,10 +38,12 @@ class ByTile(NamedTuple):
 class Lookup(NamedTuple):
     """What kernels see of a network. A board looks up m = patterns x symmetry weights."""
 
-    weights: NDArray[np.float32]  # (stages * size,) all tables, one after the other
+    weights: NDArray[np.float32]  # (stages * contexts * context_size,) all tables, one after the other
     masks: NDArray[np.uint64]  # (patterns,) a bit in each plane at every cell of the pattern
-    offsets: NDArray[np.uint64]  # (patterns,) where the pattern's table begins within a stage
+    offsets: NDArray[np.uint64]  # (patterns,) where the pattern's table begins within a set
     stages: Any  # OneStage or ByTile
+    sight: Any  # what is seen of a position: `look`
+    context_size: np.uint64  # weights of one context; a stage has a set of tables for each
     symmetry: np.uint64  # isomorphisms in use: 8, 4 or 1
     lookups: np.uint64  # m
     square: np.uint64  # 1 if rows and columns may be swapped
@@ -101,11 +104,12 @@ def _size_by_tile(stages: Any) -> u64:
 
 
 @kernel
-def index_board(net: Any, board: u64, indices: Any, at: u64) -> None:
-    """Write the m indices of a board's weights to indices[at:], pattern by pattern, and ask the memory for each."""
+def index_board(net: Any, board: u64, extra: u64, indices: Any, at: u64) -> None:
+    """Write the m indices of a position's weights to indices[at:], pattern by pattern, and ask the memory for each."""
     weights, symmetry = net.weights, net.symmetry
-    base = stage_of(net.stages, board) * stage_size(net.stages)
-    b0, b1, b2, b3, b4, b5, b6, b7 = isomorphs(to_planes(board), net.square, net.right, net.down)
+    seen, context = look(net.sight, board, extra)
+    base = stage_of(net.stages, board) * stage_size(net.stages) + context * net.context_size
+    b0, b1, b2, b3, b4, b5, b6, b7 = isomorphs(to_planes(seen), net.square, net.right, net.down)
     for number in range(u64(net.masks.size)):
         mask, offset = net.masks[number], net.offsets[number] + base
         _note(weights, indices, at, offset + pext(b0, mask))

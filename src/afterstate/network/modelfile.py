@@ -1,16 +1,18 @@
 """Model files: safetensors with everything needed to use them in the header.
 
-Each pattern is a tensor of 16**cells float32, named by the pattern, and by the pattern and the first tile for later stages:
-012345, 012345@16384. `layout` in the header gives the n cells that index it: bit k of the tile in the i-th of them is bit
-k * n + i of the index. The tables lie one after the other from a page boundary on, so that a load is a memory map. Pages that
-hold only zeros are left out of the file as holes. Files are written beside their place and then moved there in one step.
+Each pattern is a tensor of 16**cells float32 in each context and stage, named by the pattern, the context from 1 on and the
+first tile of later stages: 012345, 012345+1, 012345@16384, 012345+1@16384. `layout` in the header gives the n cells that index
+it: bit k of the tile in the i-th of them is bit k * n + i of the index. The tables lie one after the other from a page boundary
+on, so that a load is a memory map. Pages that hold only zeros are left out of the file as holes. Files are written beside their
+place and then moved there in one step.
 """
 
 import contextlib
 import errno
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from itertools import product
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,7 +28,7 @@ FORMAT = "afterstate-model-1"
 PAGE = 4096
 CHUNK = 1 << 18  # weights in one write
 _TYPES = {"float32": "F32", "int64": "I64", "uint64": "U64", "uint8": "U8"}
-_REQUIRED = ("format", "game", "rules", "size", "patterns", "layout", "symmetry", "stages", "values", "training")
+_REQUIRED = ("format", "game", "rules", "size", "patterns", "layout", "symmetry", "stages", "context", "values", "training")
 
 
 def is_file(path: Path) -> bool:
@@ -69,10 +71,9 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
 def save_model(network: Network, path: Path | str, *, more: Mapping[str, NDArray[Any]] | None = None) -> None:
     """Write a network, and `more` tensors that only a training run understands."""
     path = Path(path)
-    tensors = {
-        name: network.table(number % len(network.patterns), number // len(network.patterns))
-        for number, name in enumerate(_table_names(network.patterns, network.stages))
-    } | dict(more or {})
+    tensors = {name: network.table(number, stage, context) for name, number, stage, context in _tables(network)} | dict(
+        more or {}
+    )
     header: dict[str, Any] = {
         "__metadata__": {
             "format": FORMAT,
@@ -83,6 +84,7 @@ def save_model(network: Network, path: Path | str, *, more: Mapping[str, NDArray
             "layout": " ".join("".join(f"{cell:x}" for cell in cells) for cells in network.layout),
             "symmetry": str(network.symmetry),
             "stages": " ".join(str(face) for face in network.stages),
+            "context": network.context,
             "values": network.values,
             "training": json.dumps(network.training),
         }
@@ -153,7 +155,8 @@ def load_model(path: Path | str, *, game: Game | None = None, mapped: bool = Tru
             symmetry=symmetry,
             values=header["values"],
             stages=stages,
-            weights=_placeholder(patterns, stages),
+            context=header["context"],
+            weights=_placeholder(patterns, len(stages) * own.sight(header["context"])[1]),
             training=training,
         )
     except (AfterstateError, ValueError) as error:
@@ -164,8 +167,8 @@ def load_model(path: Path | str, *, game: Game | None = None, mapped: bool = Tru
     if header["layout"] != layout:
         raise ModelError(f"{path} lays its tables out as {header['layout']!r}; this program reads {layout!r}")
     offset = header["start"]
-    for name in _table_names(patterns, stages):
-        pattern = name.partition("@")[0]
+    for name, number, _, _ in _tables(empty):
+        pattern = patterns[number]
         tensor = header["tensors"].get(name)
         expected = {"dtype": "F32", "shape": [16 ** len(pattern)]}
         if tensor is None or any(tensor[key] != value for key, value in expected.items()):
@@ -173,13 +176,16 @@ def load_model(path: Path | str, *, game: Game | None = None, mapped: bool = Tru
         if header["start"] + tensor["data_offsets"][0] != offset:
             raise ModelError(f"{path} does not hold its tables one after the other")
         offset += 4 * 16 ** len(pattern)
-    size = count_weights(patterns, len(stages))
+    size = count_weights(patterns, empty.sets)
     stored: NDArray[np.float32] = np.memmap(path, np.float32, mode="c", offset=header["start"], shape=(size,))
     weights: NDArray[np.float32] = np.asarray(stored)
     if not mapped:
         weights = allocate(size)
         weights[:] = stored
-    return Network(own, patterns, symmetry=symmetry, values=header["values"], stages=stages, weights=weights, training=training)
+    return Network(
+        own, patterns, symmetry=symmetry, values=empty.values, stages=stages, context=empty.context, weights=weights,
+        training=training,
+    )  # fmt: skip
 
 
 def has_tensors(path: Path | str, names: list[str]) -> bool:
@@ -197,11 +203,17 @@ def load_tensors(path: Path | str, names: list[str]) -> dict[str, NDArray[Any]]:
         return {name: file.get_tensor(name) for name in names}
 
 
-def _table_names(patterns: Sequence[str], stages: Sequence[int]) -> list[str]:
-    """The names of the tables in the order in which they lie, stage by stage."""
-    return [pattern if face == 0 else f"{pattern}@{face}" for face in stages for pattern in patterns]
+def _tables(network: Network) -> list[tuple[str, int, int, int]]:
+    """Name, pattern, stage and context of each table, in the order in which they lie."""
+    found = []
+    for stage, context in product(range(len(network.stages)), range(network.contexts)):
+        for number, pattern in enumerate(network.patterns):
+            face = network.stages[stage]
+            name = pattern + (f"+{context}" if context else "") + (f"@{face}" if face else "")
+            found.append((name, number, stage, context))
+    return found
 
 
-def _placeholder(patterns: list[str], stages: Sequence[int]) -> NDArray[np.float32]:
+def _placeholder(patterns: list[str], sets: int) -> NDArray[np.float32]:
     """An array of the right size that takes no memory, to check a header before anything is read."""
-    return np.broadcast_to(np.float32(0), (count_weights(patterns, len(stages)),))
+    return np.broadcast_to(np.float32(0), (count_weights(patterns, sets),))

@@ -41,9 +41,9 @@ class Explanation:
 
 
 @kernel
-def _index(net: Any, board: u64, indices: Any) -> None:
-    """Where a board's weights stand: in its own stage, or in the last one before it that wrote them."""
-    index_board(net, board, indices, u64(0))
+def _index(net: Any, board: u64, extra: u64, indices: Any) -> None:
+    """Where a position's weights stand: in its own stage, or in the last one before it that wrote them."""
+    index_board(net, board, extra, indices, u64(0))
     for place in range(indices.size):
         indices[place] = last_written(net, indices[place])
 
@@ -63,9 +63,9 @@ def free_memory() -> int:
         return free
 
 
-def count_weights(patterns: Sequence[str], stages: int = 1) -> int:
-    """Number of weights of a set of patterns: each has 16 values a cell, in each stage."""
-    return stages * sum(1 << 4 * len(pattern) for pattern in patterns)
+def count_weights(patterns: Sequence[str], sets: int = 1) -> int:
+    """Number of weights of some patterns: each has 16 values a cell, in each set of tables."""
+    return sets * sum(1 << 4 * len(pattern) for pattern in patterns)
 
 
 def check_memory(need: int) -> None:
@@ -98,6 +98,7 @@ class Network:
         symmetry: int = 8,
         values: ValueOf = "afterstate",
         stages: Sequence[int] = (0,),
+        context: str | None = None,
         weights: NDArray[np.float32] | None = None,
         training: dict[str, Any] | None = None,
     ) -> None:
@@ -111,8 +112,10 @@ class Network:
         self.values: ValueOf = values
         check_stages(stages, game)
         self.stages = tuple(stages)  # the tile, as it is written, that begins each stage; 0 begins the first
+        self.context = game.context if context is None else context  # what is seen beside the tiles
+        self._sight, self.contexts = game.sight(self.context)
         self.training = training or {}
-        size = count_weights(self.patterns, len(self.stages))
+        size = count_weights(self.patterns, self.sets)
         if weights is not None and (weights.shape != (size,) or weights.dtype != np.float32):
             raise InputError(f"these patterns need {size} weights of 32 bits, not {weights.shape} of {weights.dtype}")
         self.weights = allocate(size) if weights is None else weights
@@ -127,6 +130,8 @@ class Network:
             masks=np.array(masks, np.uint64),
             offsets=np.array([sum(sizes[:number]) for number in range(len(sizes))], np.uint64),
             stages=self._staging(),
+            sight=self._sight,
+            context_size=u64(count_weights(self.patterns)),
             symmetry=u64(self.symmetry),
             lookups=u64(self.symmetry * len(self.patterns)),
             square=u64(shape.square),
@@ -139,7 +144,17 @@ class Network:
             return OneStage()
         firsts = [tile_index(self.game, face) for face in self.stages[1:]]
         every_byte = 0x0101010101010101
-        return ByTile(np.array([(16 - first) * every_byte for first in firsts], np.uint64), u64(count_weights(self.patterns)))
+        return ByTile(np.array([(16 - first) * every_byte for first in firsts], np.uint64), u64(self.stage_weights))
+
+    @property
+    def sets(self) -> int:
+        """How many sets of tables there are: one for each stage and context."""
+        return len(self.stages) * self.contexts
+
+    @property
+    def stage_weights(self) -> int:
+        """Weights of one stage."""
+        return count_weights(self.patterns, self.contexts)
 
     @property
     def layout(self) -> tuple[tuple[int, ...], ...]:
@@ -159,22 +174,22 @@ class Network:
     def __repr__(self) -> str:
         return f"Network({self.game!r}, {','.join(self.patterns)!r}, symmetry={self.symmetry}, values={self.values!r})"
 
-    def table(self, number: int, stage: int = 0) -> NDArray[np.float32]:
-        """The weights of one pattern and stage as they lie, (16**cells,)."""
-        start = int(self.lookup.offsets[number]) + stage * count_weights(self.patterns)
+    def table(self, number: int, stage: int = 0, context: int = 0) -> NDArray[np.float32]:
+        """The weights of one pattern, stage and context as they lie, (16**cells,)."""
+        start = int(self.lookup.offsets[number]) + (stage * self.contexts + context) * count_weights(self.patterns)
         return self.weights[start : start + 16 ** len(self.patterns[number])]
 
-    def tiles(self, number: int, stage: int = 0) -> NDArray[np.float32]:
+    def tiles(self, number: int, stage: int = 0, context: int = 0) -> NDArray[np.float32]:
         """A copy of one pattern's weights by tile indices, (16,) * cells in the order of `layout`."""
         cells = len(self.patterns[number])
         # axis j of the bits is bit 4 * cells - 1 - j of an index
         by_cell = [4 * cells - 1 - (bit * cells + cell) for cell in range(cells) for bit in range(3, -1, -1)]
-        return self.table(number, stage).reshape((2,) * (4 * cells)).transpose(by_cell).reshape((16,) * cells)
+        return self.table(number, stage, context).reshape((2,) * (4 * cells)).transpose(by_cell).reshape((16,) * cells)
 
     def indices(self, position: State | Afterstate) -> NDArray[np.uint64]:
         """(patterns, symmetry) where in `weights` a position looks."""
         indices = np.zeros(self.lookups, np.uint64)
-        _index(self.lookup, u64(position.board), indices)
+        _index(self.lookup, u64(position.board), u64(position.extra), indices)
         return indices.reshape(len(self.patterns), self.symmetry)
 
     def value(self, position: State | Afterstate) -> float:

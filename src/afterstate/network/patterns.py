@@ -107,14 +107,29 @@ def check_symmetry(symmetry: int, shape: Shape) -> None:
         raise InputError(f"a {shape} board is used with {allowed} isomorphisms, not {symmetry}")
 
 
+# where a pattern sees all of the board, smaller ones beside it tell what a board that was never met may be worth
+_SMALL_BOARDS = {
+    (2, 2): "0123,01,0",
+    (2, 3): "012345,0134,012,01,03,0,1",
+    (2, 4): "012456,012345",
+    (3, 3): "012345,012478",
+    (3, 4): "012456,014589,012345",
+}
+
+
 def default_network(shape: Shape) -> str:
-    """A sensible network for a board size: every cell in one pattern as long as that fits, 4x6 on the full board."""
+    """A sensible network for a board size: 4x6 on the full board, patterns of up to six cells on others."""
     if shape == Shape():
         return "4x6"
-    cells = "".join(f"{cell:x}" for cell in range(shape.cells))
-    if shape.cells <= 6:
-        return cells
-    return f"{cells[:6]},{cells[-6:]}"
+    if shape.rows <= shape.columns:
+        return _SMALL_BOARDS[shape.rows, shape.columns]
+    lying = _SMALL_BOARDS[shape.columns, shape.rows].split(",")
+    turned = [sorted(cell % shape.rows * shape.columns + cell // shape.rows for cell in _cells(name)) for name in lying]
+    return ",".join("".join(f"{cell:x}" for cell in cells) for cells in turned)
+
+
+def _cells(pattern: str) -> list[int]:
+    return [int(digit, 16) for digit in pattern]
 
 
 def default_symmetry(network: str, shape: Shape) -> int:

@@ -22,7 +22,7 @@ class Choice:
 @kernel
 def _weigh(game: Any, net: Any, view: Any, board: u64, extra: u64, desk: Desk) -> None:
     legal = slides(game, board, extra, desk.after, desk.extras, desk.rewards)
-    survey(view, net, board, legal, desk, u64(0))
+    survey(view, net, board, extra, legal, desk, u64(0))
     weigh(view, game, net, legal, desk, u64(0))
 
 

@@ -1,19 +1,21 @@
 """How fast is this machine, and did a change to a kernel change what it computes?
 
-Training speed is measured on the work that programs of this field are compared by: a fresh 4x6 network, TD(0) with alpha 0.1,
-the first 10,000 games. The *gather limit* is how many random boards' worth of weights a second the same tables can give.
+Training speed is measured on the work that programs of this field are compared by: 2048, a fresh 4x6 network, TD(0) with alpha
+0.1, the first 10,000 games; other games, networks and rules can be asked for. The *gather limit* is how many random boards'
+worth of weights a second the same tables can give.
 """
 
 import hashlib
 import threading
 from dataclasses import dataclass
+from itertools import product
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from afterstate.games.game import make, slides
+from afterstate.games.game import Game, make, slides
 from afterstate.games.results import Results, make_results
 from afterstate.kernel import kernel, prefetch, u64
 from afterstate.learning.episode import FROZEN, make_record, make_seat, play_games
@@ -73,10 +75,16 @@ def _target(network: Network, *, backward: bool = False, decay: float = 0.0, ste
 
 
 def bench_train(
-    threads: int, *, games: int = GAMES, network: str = "4x6", method: Method = "td", decay: float = 0.0
+    threads: int,
+    *,
+    game: Game | None = None,
+    games: int = GAMES,
+    network: str = "4x6",
+    method: Method = "td",
+    decay: float = 0.0,
 ) -> tuple[Speed, Network]:
-    """Train a fresh network -> how fast that was, and the network."""
-    fresh = Network(make("2048"), network)
+    """Train a fresh network, for 2048 if no game is given -> how fast that was, and the network."""
+    fresh = Network(game or make("2048"), network)
     fresh.weights.fill(0.0)
     rule: Any = TD(np.float64(0.1))
     if method == "tc":
@@ -131,10 +139,10 @@ def bench_gather(network: Network, threads: int, *, count: int = GATHERS) -> flo
 
 
 @kernel
-def _count_legal(game: Any, boards: Any, count: int, desk: Any) -> int:
+def _count_legal(game: Any, boards: Any, extras: Any, count: int, desk: Any) -> int:
     total = 0
     for number in range(count):
-        legal = slides(game, boards[number], u64(0), desk.after, desk.extras, desk.rewards)
+        legal = slides(game, boards[number], extras[number], desk.after, desk.extras, desk.rewards)
         for slide in range(4):
             total += (legal >> slide) & 1
     return total
@@ -151,21 +159,24 @@ def legal_per_move(network: Network, *, games: int = 20) -> float:
             SEED, u64(Purpose.EVAL), number, 1, results, 0,
         )  # fmt: skip
         moves += int(results.moves[0])
-        legal += _count_legal(network.game.tables, record.boards, int(results.moves[0]), seat.desk)
+        legal += _count_legal(network.game.tables, record.boards, record.extras, int(results.moves[0]), seat.desk)
     return legal / moves
 
 
 # --- the signature -----------------------------------------------------------------------------------------------------
 
 
-_SIGNED: list[tuple[ValueOf, Method, dict[str, Any]]] = [
-    ("afterstate", "td", {}),
-    ("afterstate", "td", {"backward": True}),
-    ("afterstate", "tc", {}),
-    ("afterstate", "tc", {"decay": 0.5}),
-    ("afterstate", "tc", {"steps": 3}),
-    ("afterstate", "tc", {"backward": True, "decay": 0.5}),
-    ("state", "td", {}),
+_SIGNED: list[tuple[str, ValueOf, Method, dict[str, Any]]] = [
+    ("standard", "afterstate", "td", {}),
+    ("standard", "afterstate", "td", {"backward": True}),
+    ("standard", "afterstate", "tc", {}),
+    ("standard", "afterstate", "tc", {"decay": 0.5}),
+    ("standard", "afterstate", "tc", {"steps": 3}),
+    ("standard", "afterstate", "tc", {"backward": True, "decay": 0.5}),
+    ("standard", "state", "td", {}),
+    ("tcg2022", "afterstate", "tc", {"decay": 0.5}),
+    ("tcg2018-bonus", "afterstate", "tc", {"decay": 0.5}),
+    ("official", "afterstate", "tc", {"decay": 0.5}),
 ]
 
 
@@ -175,8 +186,9 @@ def signature(*, games: int = SIGNATURE_GAMES) -> str:
     How the tables lie in memory does not matter to it.
     """
     digest = hashlib.sha256()
-    for values, method, target in _SIGNED:
-        network = Network(make("2048"), "5x4", values=values)
+    for rules, values, method, target in _SIGNED:
+        game = make("2048") if rules == "standard" else make("threes", rules=rules)
+        network = Network(game, "5x4", values=values)
         count = games if values == "afterstate" else max(games // 20, 1)
         rule = TD(np.float64(0.1)) if method == "td" else TC(np.float64(1.0), allocate(2 * network.weights.size))
         results: Results = make_results(count)
@@ -184,7 +196,8 @@ def signature(*, games: int = SIGNATURE_GAMES) -> str:
             make_seat(network, _target(network, **target)), network.game.tables, network.lookup, network.view, rule,
             SEED, u64(Purpose.BENCH), 0, count, results, 0,
         )  # fmt: skip
-        arrays: list[NDArray[Any]] = [*results, *(network.tiles(number).T for number in range(len(network.patterns)))]
+        tables = product(range(network.contexts), range(len(network.patterns)))
+        arrays: list[NDArray[Any]] = [*results, *(network.tiles(number, 0, context).T for context, number in tables)]
         for array in arrays:
             digest.update(array.tobytes())
     return digest.hexdigest()[:12]

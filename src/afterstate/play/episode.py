@@ -1,16 +1,18 @@
-"""Games as text, in the format of the course's framework: one line a game.
+"""Games as text, in the format of the course's framework: one line a game. `records` reads it.
 
     SLIDER:PLACER@TICK|ACTIONS|WINNER@TOCK
 
-Times are milliseconds since 1970. A slide is #U #R #D #L, then [reward] if it had one; a new tile is its cell (0-F) and its
-index in base 36. The initial tiles come first, in the order of their cells. The winner is who made the last action.
+Times are milliseconds since 1970. A slide is #U #R #D #L; a new tile is its cell (0-F) and its index in base 36, and under
+rules that say it the tile that comes next: 1, 2, 3, or 4 for a bonus tile. [reward] follows what changed the score, so that all
+rewards of a line add up to the score of the game. The initial tiles come first: in the order of their cells, but a tile that
+the bag cannot give yet waits for its turn. The winner is who made the last action.
 """
 
 from typing import Any
 
 import numpy as np
 
-from afterstate.games.game import Game
+from afterstate.games.game import Game, announced, enter, final_score
 from afterstate.kernel import kernel, u64
 from afterstate.learning.episode import Recorded
 
@@ -18,49 +20,98 @@ SLIDER, PLACER = "afterstate", "random"
 
 _DIGITS = np.frombuffer(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", np.uint8).copy()
 _SLIDES = np.frombuffer(b"URDL", np.uint8).copy()
-_WIDEST = 16  # no slide with the tile that follows takes more characters: #U[524284] and 0F1
+_WIDEST = 24  # no slide with the tile that follows takes more characters: #U[2125764] and 0C4[59049]
+
+_0, _1, _4, _15 = u64(0), u64(1), u64(4), u64(15)
 
 
 @kernel
-def _write_places(digits: Any, cells: u64, columns: u64, text: Any, end: int) -> int:
-    """Write every tile of a board as a placed tile -> where the text ends."""
+def _write_reward(digits: Any, reward: int, text: Any, end: int) -> int:
+    """Write 36 as [36], and 0 not at all -> where the text ends."""
+    if reward <= 0:
+        return end
+    text[end] = 91  # '['
+    end += 1
+    size = 1
+    while reward >= 10**size:
+        size += 1
+    for place in range(size):
+        text[end + size - 1 - place] = digits[reward % 10]
+        reward //= 10
+    text[end + size] = 93  # ']'
+    return end + size + 1
+
+
+@kernel
+def _write_tile(game: Any, digits: Any, columns: u64, tile: u64, hints: bool, hint: u64, text: Any, end: int) -> int:
+    """Write a placed tile, which is a board with nothing else on it -> where the text ends. No tile, no text."""
+    if tile == _0:
+        return end
+    cell = _0
+    while (tile >> (_4 * cell)) & _15 == _0:
+        cell += _1
+    row, column = cell // _4, cell % _4
+    text[end] = digits[row * columns + column]
+    text[end + 1] = digits[(tile >> (_4 * cell)) & _15]
+    end += 2
+    if hints:
+        text[end] = digits[hint]
+        end += 1
+    return _write_reward(digits, final_score(game, tile, _0, 0), text, end)
+
+
+@kernel
+def _next_first(game: Any, target: u64, board: u64, extra: u64) -> tuple[u64, u64, u64]:
+    """Of the tiles of `target` that are not on `board`, the first that can come now, or else the first -> it, board, extra."""
+    first = _0
     for cell in range(u64(16)):
-        tile = (cells >> (u64(4) * cell)) & u64(15)
-        if tile != u64(0):
-            row, column = cell // u64(4), cell % u64(4)
-            text[end] = digits[row * columns + column]
-            text[end + 1] = digits[tile]
-            end += 2
+        at = _4 * cell
+        tile = ((target ^ board) >> at) & _15
+        if tile != _0:
+            wrong, then, more = enter(game, board, extra, at, tile, _0)
+            if wrong == 0:
+                return tile << at, then, more
+            if first == _0:
+                first = tile << at
+    return first, board | first, extra
+
+
+@kernel
+def _write_firsts(game: Any, digits: Any, columns: u64, hints: bool, target: u64, hint: u64, text: Any) -> int:
+    """Write the initial tiles in an order in which they can have come, each with the one after it; `hint` is for the last."""
+    end = 0
+    tile, board, extra = _next_first(game, target, _0, _0)
+    while tile != _0:
+        after, board, extra = _next_first(game, target, board, extra)
+        follows = hint
+        if after != _0:
+            follows = after
+            while follows & _15 == _0:
+                follows >>= _4
+        end = _write_tile(game, digits, columns, tile, hints, follows, text, end)
+        tile = after
     return end
 
 
 @kernel
-def _write_actions(record: Any, moves: int, columns: u64, digits: Any, letters: Any, text: Any) -> int:
+def _write_actions(game: Any, record: Any, moves: int, columns: u64, hints: bool, digits: Any, letters: Any, text: Any) -> int:
     """Write a whole game's actions -> their length."""
-    end = _write_places(digits, record.boards[0], columns, text, 0)
+    end = _write_firsts(game, digits, columns, hints, record.boards[0], announced(game, record.extras[0]), text)
     for number in range(moves):
         text[end] = 35  # '#'
         text[end + 1] = letters[record.slides[number]]
-        end += 2
-        reward = record.rewards[number]
-        if reward > 0:
-            text[end] = 91  # '['
-            end += 1
-            size = 1
-            while reward >= 10**size:
-                size += 1
-            for place in range(size):
-                text[end + size - 1 - place] = digits[reward % 10]
-                reward //= 10
-            text[end + size] = 93  # ']'
-            end += size + 1
-        end = _write_places(digits, record.boards[number + 1] ^ record.after[number], columns, text, end)
+        end = _write_reward(digits, record.rewards[number], text, end + 2)
+        tile, hint = record.boards[number + 1] ^ record.after[number], announced(game, record.extras[number + 1])
+        end = _write_tile(game, digits, columns, tile, hints, hint, text, end)
     return end
 
 
-def episode_line(game: Game, record: Recorded, moves: int, tick: float, tock: float) -> bytes:
-    """One game as a line of the file; `tick` and `tock` are seconds since 1970."""
-    text = np.zeros(_WIDEST * (moves + 2), np.uint8)
-    length = _write_actions(record, moves, u64(game.shape.columns), _DIGITS, _SLIDES, text)
-    head, tail = f"{SLIDER}:{PLACER}@{round(tick * 1000)}|", f"|{PLACER}@{round(tock * 1000)}\n"
+def episode_line(
+    game: Game, record: Recorded, moves: int, tick: float, tock: float, names: tuple[str, str] = (SLIDER, PLACER)
+) -> bytes:
+    """One game as a line of the file; `tick` and `tock` are seconds since 1970, `names` those of who slides and who places."""
+    text = np.zeros(_WIDEST * (moves + game.firsts), np.uint8)
+    columns = u64(game.shape.columns)
+    length = _write_actions(game.tables, record, moves, columns, game.hints, _DIGITS, _SLIDES, text)
+    head, tail = f"{names[0]}:{names[1]}@{round(tick * 1000)}|", f"|{names[1]}@{round(tock * 1000)}\n"
     return head.encode() + text[:length].tobytes() + tail.encode()

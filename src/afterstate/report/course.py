@@ -5,16 +5,20 @@
         128	99.4%	(7.5%)
 
 The first number counts the games so far. `ops` are actions a second: slides and new tiles together, then each alone. The
-framework times its two players apart; here both share one clock, so each is what it did in the time of both.
+framework times its two players apart; here both share one clock, so each is what it did in the time of both, unless a file of
+games tells more.
 """
 
 from afterstate.games.results import Summary
+from afterstate.play.judge import Speed
 
 
-def format_block(games: int, summary: Summary) -> str:
+def format_block(games: int, summary: Summary, speed: Speed | None = None) -> str:
     """A block of statistics; ends with an empty line."""
-    slides = round(summary.moves_per_s)
-    lines = [f"{games}\tavg = {summary.mean:.0f}, max = {summary.maximum}, ops = {2 * slides} ({slides}|{slides})"]
+    slides = summary.moves_per_s
+    told = speed or Speed(everyone=2 * round(slides), slider=slides, placer=slides)
+    ops = f"{told.everyone:.0f} ({told.slider:.0f}|{told.placer:.0f})"
+    lines = [f"{games}\tavg = {summary.mean:.0f}, max = {summary.maximum}, ops = {ops}"]
     lines += [f"\t{rate.tile}\t{_percent(rate.reached)}\t({_percent(rate.ended)})" for rate in summary.tiles if rate.ended > 0]
     return "\n".join(lines) + "\n"
 

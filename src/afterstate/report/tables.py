@@ -24,8 +24,9 @@ def summary_table(summary: Summary) -> RenderableType:
     figures.add_column(style="bold")
     figures.add_column()
     low, high = summary.win_interval
-    interval = f" ± {summary.interval:,.0f}   (95 %, {summary.games:,} games)" if summary.games > 1 else "   (one game)"
-    figures.add_row("mean score", f"{summary.mean:,.0f}{interval}")
+    places = 0 if summary.mean >= 10_000 else 1
+    interval = f" ± {summary.interval:,.{places}f}   (95 %, {summary.games:,} games)" if summary.games > 1 else "   (one game)"
+    figures.add_row("mean score", f"{summary.mean:,.{places}f}{interval}")
     figures.add_row("median, max", f"{summary.median:,.0f}, {summary.maximum:,}")
     figures.add_row(f"{summary.win_tile} reached", f"{summary.win_rate:.1%}   ({low:.1%} to {high:.1%})")
     figures.add_row(
@@ -50,7 +51,9 @@ def board_drawing(game: Game, state: State) -> RenderableType:
     for start in range(0, len(cells), game.shape.columns):
         row = cells[start : start + game.shape.columns]
         table.add_row(*(_tile(game.face(cell), cell, width) for cell in row))
-    return Panel(table, expand=False, padding=(0, 1))
+    beside = game.format(state).partition("|")[2].strip()  # what there is to know beside the tiles
+    drawing = Panel(table, expand=False, padding=(0, 1))
+    return Group(drawing, Text(f" {beside}", style="grey70")) if beside else drawing
 
 
 def _tile(face: int, index: int, width: int) -> Text:

@@ -61,16 +61,16 @@ def leaf_value(leaf: Any, game: Any, net: Any, board: u64, extra: u64, search: A
 
 @implement(leaf_value, Afterstates)
 def _leaf_afterstate(leaf: Any, game: Any, net: Any, board: u64, extra: u64, search: Any, indices: Any) -> float:
-    index_board(net, board, indices, u64(0))
+    index_board(net, board, extra, indices, u64(0))
     return sum_weights(net, indices, u64(0))
 
 
 @implement(leaf_value, States)
 def _leaf_state(leaf: Any, game: Any, net: Any, board: u64, extra: u64, search: Any, indices: Any) -> float:
     expected = 0.0
-    boards, chances = search.boards[0], search.chances[0]
-    for number in range(outcomes(game, board, extra, boards, search.more[0], chances)):
-        index_board(net, boards[number], indices, u64(0))
+    boards, extras, chances = search.boards[0], search.more[0], search.chances[0]
+    for number in range(outcomes(game, board, extra, boards, extras, chances)):
+        index_board(net, boards[number], extras[number], indices, u64(0))
         expected += chances[number] * sum_weights(net, indices, u64(0))
     return expected
 
@@ -96,7 +96,7 @@ def _expect(game: Any, net: Any, search: Any, board: u64, extra: u64, depth: int
 
 
 @implement(survey, Lookahead)
-def _survey(view: Any, net: Any, board: u64, legal: int, desk: Desk, at: u64) -> None:
+def _survey(view: Any, net: Any, board: u64, extra: u64, legal: int, desk: Desk, at: u64) -> None:
     pass
 
 

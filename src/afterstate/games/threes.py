@@ -1,0 +1,256 @@
+"""Threes! as people meet it: the rule sets, a row of data each, and a state as one line of text.
+
+    0 3 0 1 / 2 0 0 3 / 0 12 0 0 / 1 0 2 6 | bag 13 | next 2 | slid L
+
+`bag` lists the tiles that are still in it, without the next one; an empty bag (-) is filled again. `next` is 1, 2, 3, or + for
+a bonus tile. Rules that count bonus tiles add `given 57+2`: ordinary and bonus tiles so far, the next one among them. Of all
+these only `next` must be there, where the rules show it; a bag that fits is found.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from afterstate.bitboard import Shape, format_cells, pack, parse_cells, unpack
+from afterstate.errors import InputError
+from afterstate.games.game import Afterstate, Game, State
+from afterstate.games.threes_kernels import BONUS_FROM, DUE, GIVEN, GIVEN_BONUS, HINT, LAST, Seen, Threes, line_table
+from afterstate.kernel import u64
+from afterstate.units import shorten
+
+# index of the tile that counts as a win, by the number of cells
+WINS = {4: 5, 6: 6, 8: 7, 9: 8, 12: 9, 16: 10}
+FULL_TILE = 14  # 6144
+
+
+@dataclass(frozen=True)
+class Rules:
+    """One set of rules."""
+
+    copies: int  # of each of 1, 2, 3 in a full bag
+    shown: bool = True  # the next tile is known to the player
+    hints: bool = False  # a record of a game says it
+    bonus: bool = False  # one tile in 21 is a bonus tile, once a 48 is on the board
+    counted: bool = False  # but never more than that
+    moved: bool = False  # a new tile enters a line that moved; else any line with room at the wall that was left
+    ends: bool = False  # two 6144 make a 12288, and the game ends; else they do not merge
+
+
+RULES = {
+    "tcg2022": Rules(copies=1, hints=True),
+    "tcg2018": Rules(copies=1, shown=False),
+    "tcg2018-bonus": Rules(copies=4, bonus=True, counted=True),
+    "official": Rules(copies=4, hints=True, bonus=True, moved=True, ends=True),
+}
+
+
+class ThreesGame(Game):
+    """Threes! on a board of 2x2 to 4x4."""
+
+    name = "threes"
+    best = "mean"  # nearly all games reach 384 long before the player is at its best
+
+    def __init__(self, rules: str, shape: Shape) -> None:
+        row = self._row = RULES[rules]
+        self.rules = rules
+        self.shape = shape
+        self.win = WINS[shape.cells]
+        self.firsts = max(9 * shape.cells // 16, 1)
+        self.hints = row.hints
+        # new tiles are 2 on average and a bag is never more than 8 off; the faces of a board add up to what came in
+        self.longest = (shape.cells + 1) * self.face(FULL_TILE) // 2 + 16
+        self.most = shape.cells * self.worth(FULL_TILE) + row.ends * self.worth(FULL_TILE + 1)
+        self.features = (
+            "swap",
+            "entry",
+            *(("hint",) if row.shown else ()),
+            *(("bag",) if row.shown and row.copies == 1 else ()),
+        )
+        self.context = "+".join(feature for feature in self.features if feature != "bag")
+        corners = [0] * shape.cells
+        corners[0], corners[shape.columns - 1], corners[-1] = 1, 2, 3
+        self.example = format_cells(corners, shape) + (" | next 1" if row.shown else "")
+        self.tables = self._tables()
+
+    def _tables(self) -> Threes:
+        row, shape = self._row, self.shape
+        top = u64(FULL_TILE + row.ends)
+        rows = line_table(u64(shape.columns), top)
+        worth = [self.worth(index) for index in range(16)]
+        return Threes(
+            rows=rows,
+            columns=rows if shape.square else line_table(u64(shape.rows), top),
+            # 1 and 2 are worth nothing, two tiles of index i - 1 are worth 2 * 3**(i - 3)
+            gains=np.array([0, 0, 0, 3, *(worth[i] - 2 * worth[i - 1] for i in range(4, 16))], np.int64),
+            worth=np.array(worth, np.int64),
+            sides=self._sides(),
+            lines=self._lines(),
+            cells=u64(shape.mask),
+            bag=u64(row.copies * 0o111),
+            first=np.int64(self.firsts),
+            shown=np.bool(row.shown),
+            bonus=np.bool(row.bonus),
+            counted=np.bool(row.counted),
+            moved=np.bool(row.moved),
+            ends=np.bool(row.ends),
+        )
+
+    def _mask(self, cells: Iterable[tuple[int, int]]) -> int:
+        """Lowest bits of the cells that are on the board."""
+        return sum(1 << 16 * row + 4 * column for row, column in cells if row < self.shape.rows and column < self.shape.columns)
+
+    def _sides(self) -> Any:
+        bottom, right = self.shape.rows - 1, self.shape.columns - 1
+        walls = [[(bottom, i) for i in range(4)], [(i, 0) for i in range(4)], [(0, i) for i in range(4)]]
+        walls.append([(i, right) for i in range(4)])
+        return np.array([self._mask(wall) for wall in walls], np.uint64)
+
+    def _lines(self) -> Any:
+        masks = np.zeros((2, 16), np.uint64)
+        for number in range(16):
+            chosen = [line for line in range(4) if number >> line & 1]
+            masks[0, number] = self._mask((row, line) for line in chosen for row in range(4))
+            masks[1, number] = self._mask((line, column) for line in chosen for column in range(4))
+        return masks
+
+    def sight(self, context: str) -> tuple[Any, int]:
+        words = self.read_context(context)
+        if "bag" in words and "hint" not in words:
+            raise InputError(f"context {context!r}: bag goes with hint")
+        seen = {word: np.bool(word in words) for word in ("swap", "entry", "hint", "bag")}
+        kinds = (3 + self._row.bonus - ("swap" in words)) if "hint" in words else 1
+        tables = self.tables
+        return Seen(tables.sides, tables.lines, tables.moved, **seen), kinds * (4 if "bag" in words else 1)
+
+    @staticmethod
+    def worth(index: int) -> int:
+        """What a tile counts in the score of a board."""
+        return int(3 ** (index - 2)) if index >= 3 else 0
+
+    def face(self, index: int) -> int:
+        return index if index < 3 else 3 << (index - 3)
+
+    def cells(self, position: State | Afterstate) -> list[int]:
+        return unpack(position.board, self.shape)
+
+    # --- text ------------------------------------------------------------------------------------------------------------
+
+    def format(self, position: State | Afterstate) -> str:
+        row, extra = self._row, u64(position.extra)
+        parts = [format_cells((self.face(cell) for cell in self.cells(position)), self.shape)]
+        counts = [int(extra >> u64(3 * place)) & 7 for place in range(3)]
+        parts.append("bag " + ("".join(str(place + 1) * count for place, count in enumerate(counts)) or "-"))
+        if row.shown:
+            parts.append("next " + "?123+"[int(extra >> HINT) & 7])
+        if last := int(extra >> LAST) & 7:
+            parts.append("slid " + "URDL"[last - 1])
+        if row.counted:
+            given, among = (int(extra >> at) & (1 << 22) - 1 for at in (GIVEN, GIVEN_BONUS))
+            parts.append(f"given {given - among}+{among}")
+        if int(extra >> DUE) & 1:
+            parts.append("a tile is due")
+        return " | ".join(parts)
+
+    def parse(self, text: str) -> State:
+        board, *parts = text.split("|")
+        cells = self._parse_board(board, text)
+        said = self._parse_parts(parts, text)
+        hint = self._parse_next(said.get("next"), text)
+        counts = self._find_bag(cells, hint, said.get("bag"), text)
+        last = said.get("slid")
+        if last is not None and last.upper() not in {"U", "R", "D", "L"}:
+            raise InputError(f"slid is U, R, D or L, not {shorten(last)!r}: {shorten(text)!r}")
+        extra = sum(count << 3 * place for place, count in enumerate(counts)) | hint << int(HINT)
+        extra |= (1 + "URDL".index(last.upper()) if last else 0) << int(LAST)
+        return State(pack(cells, self.shape), extra | self._parse_given(said.get("given"), cells, hint, text))
+
+    def _parse_board(self, board: str, text: str) -> list[int]:
+        faces = {self.face(index): index for index in range(FULL_TILE + 1 + self._row.ends)}
+        cells = []
+        for number, face in enumerate(parse_cells(board, self.shape), start=1):
+            if face not in faces:
+                raise InputError(
+                    f"cell {number} of the board is {face}, which is no tile of Threes! under the rules {self.rules} "
+                    f"(0, 1, 2, 3, 6, 12, ... {max(faces)}): {shorten(text)!r}"
+                )
+            cells.append(faces[face])
+        return cells
+
+    def _parse_parts(self, parts: list[str], text: str) -> dict[str, str]:
+        allowed = ["bag", "slid", *(["next"] if self._row.shown else []), *(["given"] if self._row.counted else [])]
+        said: dict[str, str] = {}
+        for part in parts:
+            words = part.split()
+            if len(words) != 2 or words[0] not in allowed or words[0] in said:
+                raise InputError(
+                    f"after the board there may be {', '.join(allowed)}, each once and with one word, "
+                    f"not {shorten(part.strip())!r}: {shorten(text)!r}"
+                )
+            said[words[0]] = words[1]
+        return said
+
+    def _parse_next(self, word: str | None, text: str) -> int:
+        if not self._row.shown:
+            return 0
+        kinds = "123+" if self._row.bonus else "123"
+        if word is None or word not in set(kinds):
+            raise InputError(
+                f"say which tile comes next: end the board with '| next 2', one of {', '.join(kinds)}: {shorten(text)!r}"
+            )
+        return "123+".index(word) + 1
+
+    def _find_bag(self, cells: list[int], hint: int, word: str | None, text: str) -> tuple[int, ...]:
+        """How many 1s, 2s and 3s are in the bag: as it is said, if that can be; else the fullest that can."""
+        fitting = [counts for counts in product(range(self._row.copies + 1), repeat=3) if self._fits(cells, hint, counts)]
+        if word is None:
+            if not fitting:
+                raise InputError(
+                    f"no bag fits: the tiles of this board cannot have come in, with this one next: {shorten(text)!r}"
+                )
+            return max(fitting, key=lambda counts: (sum(counts), counts))
+        if not re.fullmatch(r"-|[123]{1,12}", word):
+            raise InputError(f"a bag is written like 13, or - if it is empty, not {shorten(word)!r}: {shorten(text)!r}")
+        counts = tuple(word.count(tile) for tile in "123")
+        if counts == (self._row.copies,) * 3:
+            counts = (0, 0, 0)  # a full bag is one that will be filled
+        if counts not in fitting:
+            raise InputError(f"bag {word} cannot belong to this board{' and its next tile' * bool(hint)}: {shorten(text)!r}")
+        return counts
+
+    def _fits(self, cells: list[int], hint: int, counts: tuple[int, ...]) -> bool:
+        """Whether tiles, next tile and bag can be together: all that ever came out of the bags adds up to whole bags.
+
+        Merges keep the sum of faces. Bonus tiles are multiples of 6, and so is a bag.
+        """
+        copies = self._row.copies
+        if counts == (copies,) * 3 or (1 <= hint <= 3 and counts[hint - 1] == copies):
+            return False
+        total = sum(self.face(cell) for cell in cells) + (hint if hint <= 3 else 0)
+        total += sum((place + 1) * count for place, count in enumerate(counts))
+        full = 6 * copies
+        may_have_bonus = self._row.bonus and max(cells) >= int(BONUS_FROM)
+        return total % (6 if may_have_bonus else full) == 0
+
+    def _parse_given(self, word: str | None, cells: list[int], hint: int, text: str) -> int:
+        """The counters of rules that count bonus tiles; if they are not told, as if the tiles had come without a bonus."""
+        if not self._row.counted:
+            return 0
+        if word is None:
+            total = sum(self.face(cell) for cell in cells)
+            return (total // 2 + 1) << int(GIVEN)
+        match = re.fullmatch(r"([0-9]{1,6})\+([0-9]{1,6})", word)
+        if match is None:
+            raise InputError(f"given is written like 57+2, not {shorten(word)!r}: {shorten(text)!r}")
+        among = int(match[2])
+        given = int(match[1]) + among
+        if among * 21 > given or (hint == 4 and among == 0):
+            raise InputError(f"given {word}: bonus tiles are at most one in 21, and count the next one: {shorten(text)!r}")
+        return given << int(GIVEN) | among << int(GIVEN_BONUS)
+
+
+def build(rules: str, shape: Shape) -> Game:
+    return ThreesGame(rules, shape)

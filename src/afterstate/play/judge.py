@@ -1,0 +1,255 @@
+"""The course's judge: are all actions legal, was the slider quick enough, how many points are its games worth?
+
+The speed that is expected goes with the machine. It is measured by a fixed piece of work, which takes a moment: a machine that
+does it REFERENCE times a second expects the number of the version, one that is twice as quick twice as many.
+"""
+
+import math
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from afterstate.errors import InputError
+from afterstate.games.game import Afterstate, Game
+from afterstate.games.results import Results, Summary, summarise
+from afterstate.kernel import kernel, u64
+from afterstate.play.records import IllegalActionError, Record, read_records
+from afterstate.units import shorten
+
+GOAL = 384  # the tile that the course asks for
+REFERENCE = 400e6  # steps of the work a second that stand for the course's machine
+_STEPS, _TIMES = 10_000_000, 5
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What points are given for."""
+
+    mean: float
+    rate: float  # of games with a GOAL tile, in percent
+    wins: float  # of games with the tile that counts as a win, in percent
+    largest: int  # index of the largest tile of all games
+
+
+@dataclass(frozen=True)
+class Version:
+    """One of the course's projects, as its judge sees it."""
+
+    rules: str | None  # of Threes!; None for any game under its own rules
+    points: Callable[[Figures], float]
+    speed: int  # slides a second that are asked for on the course's machine
+    python_speed: int | None = None  # of a program in Python
+    every: bool = False  # failed unless all games reach the goal
+
+
+def _points_of_mean(found: Figures) -> float:
+    return 60 + 40 / (1 + math.exp(-0.0065 * (found.mean - 560)))
+
+
+def _points_of_doublings(found: Figures) -> float:
+    """One for each time that 3 is doubled on the way to the mean, and one more, but at most 10; and the largest tile."""
+    doublings = math.log2(found.mean / 3) if found.mean > 0 else -1.0
+    return 85 + min(max(doublings + 1, 0.0), 10.0) + _points_of_largest(found)
+
+
+def _points_of_largest(found: Figures) -> int:
+    """One for a 384, two for a 768, and so on."""
+    return max(found.largest - 9, 0)
+
+
+def _points_of_rate(found: Figures) -> float:
+    return math.ceil(round(found.rate, 6)) + _points_of_largest(found)  # 29 of 100 are not 29.000000000000004 %
+
+
+VERSIONS = {
+    "1": Version("tcg2022", _points_of_mean, speed=100_000),
+    "2": Version("tcg2022", lambda found: (found.rate / 10) ** 2, speed=50_000),
+    "2+": Version("tcg2022", lambda found: found.rate, speed=100, every=True),
+    "2018-1": Version("tcg2018", _points_of_doublings, speed=200_000, python_speed=2_000),
+    "2018-2": Version("tcg2018", _points_of_rate, speed=100_000, python_speed=1_000),
+    "win": Version(None, lambda found: found.wins, speed=0),
+}
+
+
+def find_version(name: str) -> Version:
+    if name not in VERSIONS:
+        raise InputError(f"no version of the judge is called {shorten(name)!r}; there is: {', '.join(VERSIONS)}")
+    return VERSIONS[name]
+
+
+# --- speed ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Actions a second, in the time that a file tells."""
+
+    everyone: float
+    slider: float
+    placer: float
+
+
+@kernel
+def _work(table: Any, steps: int) -> u64:
+    """Arithmetic on 64 bits, and a look into a table at each step."""
+    x, total = u64(0x9E3779B97F4A7C15), u64(0)
+    for _ in range(steps):
+        x ^= x << u64(13)
+        x ^= x >> u64(7)
+        x ^= x << u64(17)
+        total += table[x & u64(0xFFFF)] ^ x
+    return total
+
+
+def calibrate() -> float:
+    """How quick this machine is beside the course's: 1.0 is as quick."""
+    table = np.arange(65536, dtype=np.uint64)
+    _work(table, 1)
+    seconds = []
+    for _ in range(_TIMES):
+        began = perf_counter()
+        _work(table, _STEPS)
+        seconds.append(perf_counter() - began)
+    return _STEPS / median(seconds) / REFERENCE
+
+
+def asked_speed(version: Version, *, python: bool = False) -> int:
+    """Slides a second that a version asks for on the course's machine."""
+    if not python:
+        return version.speed
+    if version.python_speed is None:
+        slow = ", ".join(name for name, other in VERSIONS.items() if other.python_speed is not None)
+        raise InputError(f"only the versions {slow} ask for another speed of programs in Python")
+    return version.python_speed
+
+
+# --- games ---------------------------------------------------------------------------------------------------------------
+
+
+class _Tally:
+    """What is kept of the games: a few bytes each."""
+
+    def __init__(self) -> None:
+        self.scores, self.moves, self.largest = array("q"), array("q"), array("B")
+        self.places = self.slider_ms = self.placer_ms = self.all_ms = 0
+
+    def add(self, record: Record) -> None:
+        self.scores.append(record.score)
+        self.moves.append(record.slides)
+        self.largest.append(record.largest)
+        self.places += record.places
+        self.slider_ms += record.slider_ms
+        self.placer_ms += record.placer_ms
+        self.all_ms += record.all_ms
+
+    def results(self) -> Results:
+        return Results(np.array(self.scores, np.int64), np.array(self.moves, np.int64), np.array(self.largest, np.uint8))
+
+    def speed(self) -> Speed:
+        """Each in its own time, or, where none is told, in that of the games; no clock of milliseconds shows less than one."""
+        slides = sum(self.moves)
+        total = max(self.all_ms, self.slider_ms + self.placer_ms, 1)
+        return Speed(
+            everyone=1000 * (slides + self.places) / total,
+            slider=1000 * slides / (self.slider_ms if self.slider_ms > 0 else total),
+            placer=1000 * self.places / (self.placer_ms if self.placer_ms > 0 else total),
+        )
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the judge says."""
+
+    version: str
+    game: Game
+    passed: bool
+    points: float
+    fault: str | None = None  # the first thing that breaks the rules; then the rest is not there
+    summary: Summary | None = None
+    speed: Speed | None = None
+    expected: int = 0  # slides a second
+    quick: bool = False  # so many were made
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "version": self.version,
+            "game": self.game.name,
+            "rules": self.game.rules,
+            "size": str(self.game.shape),
+            "passed": self.passed,
+            "points": self.points,
+            "actions": {"passed": self.fault is None, "fault": self.fault},
+            "speed": None if self.speed is None else {"passed": self.quick, "expected": self.expected} | vars(self.speed),
+            "summary": None if self.summary is None else self.summary.as_dict(),
+        }
+
+
+def judge(
+    path: Path | str,
+    game: Game,
+    *,
+    version: str = "2",
+    speed: int | None = None,
+    python: bool = False,
+    on_read: Callable[[int], None] | None = None,
+) -> Verdict:
+    """Judge all games of a file; `speed` fixes what is expected of the slider, `on_read` hears how many bytes were read.
+
+    An illegal action, a game that stops early and a slider that is too slow are worth no points.
+    """
+    rules = find_version(version)
+    asked = asked_speed(rules, python=python)
+    tally = _Tally()
+    try:
+        fault = _read_games(path, game, tally, on_read)
+    except IllegalActionError as error:
+        fault = str(error)
+    if fault is not None:
+        return Verdict(version, game, passed=False, points=0.0, fault=fault)
+    summary, figures = _figures(game, tally)
+    expected = speed if speed is not None else round(asked * calibrate()) if asked else 0
+    quick = tally.speed().slider >= expected
+    return Verdict(
+        version,
+        game,
+        passed=quick and (not rules.every or figures.rate == 100),
+        points=rules.points(figures) if quick else 0.0,
+        summary=summary,
+        speed=tally.speed(),
+        expected=expected,
+        quick=quick,
+    )
+
+
+def _read_games(path: Path | str, game: Game, tally: _Tally, on_read: Callable[[int], None] | None) -> str | None:
+    """Add up all games -> what is wrong with the first that stops early, if there is one."""
+    read = 0
+    for record in read_records(path, game):
+        if not record.ended:
+            return _stopped(path, record)
+        tally.add(record)
+        read += len(record.actions)
+        if on_read:
+            on_read(read)
+    return None
+
+
+def _stopped(path: Path | str, record: Record) -> str:
+    states = record.replay()
+    board = record.game.format(Afterstate(int(states.boards[-1]), int(states.extras[-1]), 0))
+    return f"{path}, line {record.line}: the game stops after {record.slides} slides, and can go on: {board}"
+
+
+def _figures(game: Game, tally: _Tally) -> tuple[Summary, Figures]:
+    results = tally.results()
+    summary = summarise(game, results, max(tally.all_ms, 1) / 1000)
+    goal = next(index for index in range(64) if game.face(index) >= GOAL)
+    rate = 100 * float((results.largest >= goal).mean())
+    return summary, Figures(summary.mean, rate, 100 * summary.win_rate, int(results.largest.max()))

@@ -1,0 +1,352 @@
+"""Episode files, read: every action is played again by the rules, whoever wrote the file. `episode` tells the format.
+
+    for record in read_records("games.txt", make("threes")):
+        print(record.line, record.score, record.largest)
+
+Only one line is in memory at a time. The score is counted anew; a stored [reward] must be a number, and nothing more is asked
+of it. A line that is no game is a `FileError`, an action that the rules forbid an `IllegalActionError`.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afterstate.errors import FileError
+from afterstate.games.game import (
+    GAMES,
+    WRONG_CELL,
+    WRONG_HINT,
+    WRONG_TILE,
+    Afterstate,
+    Game,
+    Slide,
+    enter,
+    final_score,
+    largest,
+    make,
+    slides,
+)
+from afterstate.kernel import kernel, u64
+from afterstate.learning.episode import Recorded, make_record
+from afterstate.units import shorten
+
+UNREADABLE, STUCK, OVER, NO_TILE, NO_SLIDE, TOO_LONG = range(10, 16)
+_FORMAT = "SLIDER:PLACER@TICK|ACTIONS|WINNER@TOCK"
+_NAMES = 4096  # characters that may stand before and after the actions
+_WIDEST = 2 * (3 + 21 + 21)  # a slide and a tile, each with [-n] and (-n) of 18 digits
+_HEAD = re.compile(rb"([^:]*):(.*)@([0-9]{1,18})", re.DOTALL)
+_TAIL = re.compile(rb"(.*)@([0-9]{1,18})", re.DOTALL)
+_ASIDE = re.compile(rb"\[[^\]]*\]|\([^)]*\)")
+
+_0 = u64(0)
+
+
+class IllegalActionError(FileError):
+    """A file that can be read, with an action in it that the rules forbid."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One game of a file."""
+
+    line: int  # its number in the file, from 1 on
+    slider: str
+    placer: str
+    winner: str
+    tick: int  # ms since 1970
+    tock: int
+    score: int
+    slides: int
+    places: int  # new tiles, the first ones among them
+    largest: int  # index of the largest tile
+    slider_ms: int  # what the slides say that they took, in all
+    placer_ms: int
+    ended: bool  # no slide is legal after its last action
+    actions: bytes = field(repr=False)
+    game: Game = field(repr=False)
+
+    @property
+    def all_ms(self) -> int:
+        """From the beginning of the game to its end."""
+        return max(self.tock - self.tick, 0)
+
+    def replay(self) -> Recorded:
+        """Its states, one more than slides, and what each slide did; the last is an afterstate if no tile came any more."""
+        reader = _Reader(self.game)
+        count = reader.play(np.frombuffer(self.actions, np.uint8)).slides
+        kept = reader.kept
+        return Recorded(
+            kept.boards[: count + 1].copy(),
+            kept.extras[: count + 1].copy(),
+            kept.after[:count].copy(),
+            kept.slides[:count].copy(),
+            kept.rewards[:count].copy(),
+        )
+
+
+def read_records(path: Path | str, game: Game) -> Iterator[Record]:
+    """The games of a file, one at a time; empty lines do not count. Errors come when their line is reached."""
+    path = Path(path)
+    reader = _Reader(game)
+    most = _WIDEST * (game.longest + game.firsts) + _NAMES
+    found = False
+    try:
+        with open(path, "rb") as file:
+            for number, line in _lines(file, path, most):
+                found = True
+                yield _read(path, number, line, reader)
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}") from error
+    if not found:
+        raise FileError(f"there is no game in {path}")
+
+
+def _lines(file: IO[bytes], path: Path, most: int) -> Iterator[tuple[int, bytes]]:
+    """Every line that is not empty, with its number; not one is read beyond what a game can take."""
+    number = 0
+    while line := file.readline(most):
+        number += 1
+        if len(line) == most:
+            begins = shorten(line[:100].decode(errors="replace"), 60)
+            raise FileError(f"{path}, line {number}: no game takes {most} characters, as this line does: {begins!r}")
+        if line.strip():
+            yield number, line
+
+
+def _read(path: Path, number: int, line: bytes, reader: "_Reader") -> Record:
+    text = line.rstrip(b"\r\n")
+    begin, end = text.find(b"|"), text.rfind(b"|")
+    head = _HEAD.fullmatch(text, 0, max(begin, 0))
+    tail = _TAIL.fullmatch(text, end + 1)
+    cut_off = not line.endswith(b"\n")
+    if head is None or tail is None or begin == end or (cut_off and int(tail[2]) < int(head[3])):
+        begins = shorten(text[:100].decode(errors="replace"), 60)
+        if cut_off and head is not None:
+            raise FileError(f"{path} is cut off in the middle of line {number}; a whole one is {_FORMAT}: {begins!r}")
+        raise FileError(f"{path}, line {number}: a game is written {_FORMAT}, and this is none: {begins!r}")
+    actions = text[begin + 1 : end]
+    played = reader.play(np.frombuffer(actions, np.uint8))
+    if played.wrong:
+        raise _error(f"{path}, line {number}", actions, reader.game, played)
+    return Record(
+        number, head[1].decode(errors="replace"), head[2].decode(errors="replace"), tail[1].decode(errors="replace"),
+        int(head[3]), int(tail[2]), played.score, played.slides, played.places, played.largest,
+        played.slider_ms, played.placer_ms, bool(played.ended), actions, reader.game,
+    )  # fmt: skip
+
+
+# --- what is wrong -------------------------------------------------------------------------------------------------------
+
+
+class _Played(NamedTuple):
+    """What came of a line's actions, up to the first that is wrong."""
+
+    wrong: int  # 0 or what is wrong
+    at: int  # where in the text that action begins
+    board: int
+    extra: int
+    score: int
+    slides: int
+    places: int
+    largest: int
+    slider_ms: int
+    placer_ms: int
+    ended: int
+
+
+def _error(where: str, actions: bytes, game: Game, played: _Played) -> FileError:
+    """What to say of an action that is wrong."""
+    if played.slides == 0 and (others := _other_rules(actions, game)):
+        return FileError(
+            f"{where}: this is no game of {game.name} under the rules {game.rules}: its first {game.firsts} tiles "
+            f"do not take {_characters(game)} characters; read it with {' or '.join(others)}"
+        )
+    number = played.slides + played.places + 1
+    action = actions[played.at : played.at + 2 + (actions[played.at : played.at + 1] != b"#" and game.hints)]
+    shown = action.decode(errors="replace")
+    board = game.format(Afterstate(played.board, played.extra, 0))
+    if played.wrong == UNREADABLE:
+        begins = shorten(actions[played.at : played.at + 40].decode(errors="replace"), 30)
+        return FileError(f"{where}: action {number} cannot be read: {begins!r}, after {board}")
+    if not action:
+        return IllegalActionError(f"{where}: the game stops after {played.places} of {game.firsts} first tiles: {board}")
+    return IllegalActionError(f"{where}, action {number} ({shown}): {_reason(played.wrong, shown, game)}, on {board}")
+
+
+def _reason(wrong: int, action: str, game: Game) -> str:
+    if wrong == STUCK:
+        return f"a slide {Slide('URDL'.index(action[1])).name.lower()} moves nothing"
+    if wrong in {WRONG_CELL, WRONG_TILE, WRONG_HINT}:
+        tile = game.face(int(action[1], 36))
+        if wrong == WRONG_CELL:
+            return f"a tile {tile} cannot enter cell {action[0]}"
+        if wrong == WRONG_TILE:
+            return f"a tile {tile} cannot come now"
+        return f"a tile {action[2]} cannot be announced" if action[2] != "4" else "a bonus tile cannot be announced"
+    return {
+        OVER: "the game is over",
+        NO_TILE: f"a new tile must come first, {game.firsts} of them before the first slide",
+        NO_SLIDE: "a slide must come first",
+        TOO_LONG: f"no game has more than {game.longest} slides",
+    }[wrong]
+
+
+def _characters(game: Game) -> int:
+    """How long the first tiles of a record are, without rewards and times."""
+    return game.firsts * (3 if game.hints else 2)
+
+
+def _other_rules(actions: bytes, game: Game) -> list[str]:
+    """Options that name games whose records begin as this one does, if those of `game` do not."""
+    found = len(_ASIDE.sub(b"", actions[:1000].partition(b"#")[0]))  # first tiles are never so long
+    if found == _characters(game):
+        return []
+    every = [make(name, rules=rules, size=str(game.shape)) for name, (_, known) in GAMES.items() for rules in known]
+    fitting = [other for other in every if _characters(other) == found]
+    return [f"--game {other.name} " * (other.name != game.name) + f"--rules {other.rules}" for other in fitting]
+
+
+# --- the kernel ----------------------------------------------------------------------------------------------------------
+
+
+class _Desk(NamedTuple):
+    """Working memory for the four afterstates of a state."""
+
+    after: NDArray[np.uint64]  # (4,)
+    extras: NDArray[np.uint64]  # (4,)
+    rewards: NDArray[np.int64]  # (4,)
+
+
+class _Reader:
+    """Plays the actions of lines, one line after the other, in the same memory."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self.kept = make_record(game)  # of the last line
+        self._desk = _Desk(np.zeros(4, np.uint64), np.zeros(4, np.uint64), np.zeros(4, np.int64))
+        self._shifts = np.array([game.shape.shift(cell) for cell in range(game.shape.cells)], np.uint64)
+
+    def play(self, text: NDArray[np.uint8]) -> _Played:
+        game = self.game
+        found = _play(game.tables, text, game.hints, game.firsts, self._shifts, self.kept, self._desk)
+        return _Played(*map(int, found))
+
+
+@kernel
+def _digit(character: int) -> int:
+    """A digit in base 36; -1 if it is none."""
+    if 48 <= character <= 57:
+        return np.int64(character) - 48  # type: ignore[return-value]
+    return np.int64(character) - 55 if 65 <= character <= 90 else -1  # type: ignore[return-value]
+
+
+@kernel
+def _aside(text: Any, at: int, opening: int, closing: int) -> tuple[int, int]:
+    """Read a number in brackets, if there is one -> where it ends (-1: it is none), the number: [12] -> 12, nothing -> 0."""
+    if at >= text.size or text[at] != opening:
+        return at, 0
+    at += 1
+    sign = 1
+    if at < text.size and text[at] == 45:  # '-': where a clock was set back, or a program counts so
+        sign = -1
+        at += 1
+    begin, number = at, 0
+    while at < text.size and 48 <= text[at] <= 57 and at - begin < 18:
+        number = 10 * number + _digit(text[at])
+        at += 1
+    if at == begin or at >= text.size or text[at] != closing:
+        return -1, 0
+    return at + 1, sign * number
+
+
+@kernel
+def _after_action(text: Any, at: int) -> tuple[int, int]:
+    """Read [reward] and (ms) behind an action, each if it is there -> where they end (-1: nowhere), ms."""
+    at, _ = _aside(text, at, 91, 93)
+    if at < 0:
+        return -1, 0
+    return _aside(text, at, 40, 41)
+
+
+@kernel
+def _check_slide(text: Any, at: int, due: int, legal: int) -> tuple[int, int]:
+    """The slide that is written here -> 0 or what is wrong, the slide."""
+    slide = -1
+    for number, letter in enumerate((85, 82, 68, 76)):  # U R D L
+        if at + 1 < text.size and text[at + 1] == letter:
+            slide = number
+    if slide < 0:
+        return UNREADABLE, slide
+    if due > 0:
+        return NO_TILE, slide
+    if (legal >> slide) & 1 == 0:
+        return (OVER if legal == 0 else STUCK), slide
+    return 0, slide
+
+
+@kernel
+def _place(
+    game: Any, text: Any, at: int, hints: bool, shifts: Any, due: int, legal: int, board: u64, extra: u64
+) -> tuple[int, u64, u64]:
+    """Put down the tile that is written here -> 0 or what is wrong, board, extra."""
+    if at + (3 if hints else 2) > text.size:
+        return UNREADABLE, board, extra
+    cell, tile = _digit(text[at]), _digit(text[at + 1])
+    hint = _digit(text[at + 2]) if hints else 0
+    if cell < 0 or tile < 0 or hint < 0:
+        return UNREADABLE, board, extra
+    if due == 0:
+        return (OVER if legal == 0 else NO_SLIDE), board, extra
+    if cell >= shifts.size:
+        return WRONG_CELL, board, extra
+    if tile == 0 or tile > 15:
+        return WRONG_TILE, board, extra
+    wrong, then, more = enter(game, board, extra, shifts[cell], u64(tile), u64(hint))
+    if wrong == 0 and hints and not 1 <= hint <= 4:
+        wrong = WRONG_HINT
+    return (0, then, more) if wrong == 0 else (wrong, board, extra)
+
+
+@kernel
+def _play(game: Any, text: Any, hints: bool, firsts: int, shifts: Any, kept: Any, desk: Any) -> Any:
+    """Play actions until one is wrong -> the fields of `_Played`."""
+    board, extra = _0, _0
+    moves, places, score = 0, 0, 0
+    sliding, placing = 0, 0
+    due = firsts  # tiles that come before the next slide
+    wrong, at, legal = 0, 0, 0
+    while at < text.size:
+        is_slide = text[at] == 35  # '#'
+        end, ms = _after_action(text, at + (3 if hints and not is_slide else 2))
+        slide = 0
+        if end < 0:
+            wrong = UNREADABLE
+        elif moves + is_slide >= kept.boards.size:
+            wrong = TOO_LONG
+        elif is_slide:
+            wrong, slide = _check_slide(text, at, due, legal)
+        else:
+            wrong, board, extra = _place(game, text, at, hints, shifts, due, legal, board, extra)
+        if wrong != 0:
+            break
+        if is_slide:
+            kept.slides[moves], kept.rewards[moves], kept.after[moves] = slide, desk.rewards[slide], desk.after[slide]
+            board, extra = desk.after[slide], desk.extras[slide]
+            score += desk.rewards[slide]
+            moves, due, sliding = moves + 1, 1, sliding + ms
+        else:
+            places, due, placing = places + 1, due - 1, placing + ms
+        kept.boards[moves], kept.extras[moves] = board, extra
+        if due == 0:
+            legal = slides(game, board, extra, desk.after, desk.extras, desk.rewards)
+        at = end
+    if wrong == 0 and moves == 0 and due > 0:
+        wrong = NO_TILE
+    ended = slides(game, board, extra, desk.after, desk.extras, desk.rewards) == 0
+    score = final_score(game, board, extra, score)
+    return wrong, at, board, extra, score, moves, places, largest(game, board, extra), sliding, placing, ended
