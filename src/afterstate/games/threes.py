@@ -8,7 +8,6 @@ these only `next` must be there, where the rules show it; a bag that fits is fou
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -18,7 +17,7 @@ import numpy as np
 from afterstate.bitboard import Shape, format_cells, pack, parse_cells, unpack
 from afterstate.errors import InputError
 from afterstate.games.game import Afterstate, Game, State
-from afterstate.games.threes_kernels import BONUS_FROM, DUE, GIVEN, GIVEN_BONUS, HINT, LAST, Seen, Threes, line_table
+from afterstate.games.threes_kernels import BONUS_FROM, DUE, GIVEN, GIVEN_BONUS, HINT, LAST, Seen, Threes, Walls, line_table
 from afterstate.kernel import u64
 from afterstate.units import shorten
 
@@ -87,35 +86,21 @@ class ThreesGame(Game):
             # 1 and 2 are worth nothing, two tiles of index i - 1 are worth 2 * 3**(i - 3)
             gains=np.array([0, 0, 0, 3, *(worth[i] - 2 * worth[i - 1] for i in range(4, 16))], np.int64),
             worth=np.array(worth, np.int64),
-            sides=self._sides(),
-            lines=self._lines(),
+            walls=self._walls(),
             cells=u64(shape.mask),
             bag=u64(row.copies * 0o111),
             first=np.int64(self.firsts),
             shown=np.bool(row.shown),
             bonus=np.bool(row.bonus),
             counted=np.bool(row.counted),
-            moved=np.bool(row.moved),
             ends=np.bool(row.ends),
         )
 
-    def _mask(self, cells: Iterable[tuple[int, int]]) -> int:
-        """Lowest bits of the cells that are on the board."""
-        return sum(1 << 16 * row + 4 * column for row, column in cells if row < self.shape.rows and column < self.shape.columns)
-
-    def _sides(self) -> Any:
-        bottom, right = self.shape.rows - 1, self.shape.columns - 1
-        walls = [[(bottom, i) for i in range(4)], [(i, 0) for i in range(4)], [(0, i) for i in range(4)]]
-        walls.append([(i, right) for i in range(4)])
-        return np.array([self._mask(wall) for wall in walls], np.uint64)
-
-    def _lines(self) -> Any:
-        masks = np.zeros((2, 16), np.uint64)
-        for number in range(16):
-            chosen = [line for line in range(4) if number >> line & 1]
-            masks[0, number] = self._mask((row, line) for line in chosen for row in range(4))
-            masks[1, number] = self._mask((line, column) for line in chosen for column in range(4))
-        return masks
+    def _walls(self) -> Walls:
+        row = sum(1 << 4 * column for column in range(self.shape.columns))
+        column = sum(1 << 16 * row for row in range(self.shape.rows))
+        bottom, right = 16 * (self.shape.rows - 1), 4 * (self.shape.columns - 1)
+        return Walls(u64(row << bottom), u64(column), u64(row), u64(column << right), np.bool(self._row.moved))
 
     def sight(self, context: str) -> tuple[Any, int]:
         words = self.read_context(context)
@@ -123,8 +108,7 @@ class ThreesGame(Game):
             raise InputError(f"context {context!r}: bag goes with hint")
         seen = {word: np.bool(word in words) for word in ("swap", "entry", "hint", "bag")}
         kinds = (3 + self._row.bonus - ("swap" in words)) if "hint" in words else 1
-        tables = self.tables
-        return Seen(tables.sides, tables.lines, tables.moved, **seen), kinds * (4 if "bag" in words else 1)
+        return Seen(self.tables.walls, **seen), kinds * (4 if "bag" in words else 1)
 
     @staticmethod
     def worth(index: int) -> int:

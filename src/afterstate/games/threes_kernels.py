@@ -52,6 +52,19 @@ _COUNT = u64(0x3FFFFF)
 _SLID = (_7 << LAST) | (_1 << DUE) | (_15 << MOVED)  # what a slide writes
 
 
+class Walls(NamedTuple):
+    """Where a new tile may enter: lowest bits of the cells at each wall, named by the slide that leaves it. Words, not arrays:
+
+    arrays that many branches look at are counted by Numba again and again, and that took two thirds of the time.
+    """
+
+    up: np.uint64
+    right: np.uint64
+    down: np.uint64
+    left: np.uint64
+    moved: np.bool  # lines that moved only
+
+
 class Threes(NamedTuple):
     """Tables of Threes! under one set of rules on one board size.
 
@@ -63,15 +76,13 @@ class Threes(NamedTuple):
     columns: NDArray[np.uint64]  # (65536,) slides up and down, on the transposed board
     gains: NDArray[np.int64]  # (16,) reward of a merge that made this tile
     worth: NDArray[np.int64]  # (16,) of a tile on the board
-    sides: NDArray[np.uint64]  # (4,) lowest bit of the cells at the wall that slide i leaves
-    lines: NDArray[np.uint64]  # (2, 16) lowest bit of the cells of a set of columns, and of a set of rows
+    walls: Walls
     cells: np.uint64  # lowest bit of every cell
     bag: np.uint64  # a full one
     first: np.int64  # tiles on the first board
     shown: np.bool  # the next tile is known
     bonus: np.bool  # there are bonus tiles
     counted: np.bool  # bonus tiles are never more than one in 21
-    moved: np.bool  # new tiles enter lines that moved only
     ends: np.bool  # a 12288 can be made, and ends the game
 
 
@@ -82,9 +93,7 @@ class Seen(NamedTuple):
     come is looked up, or else that with more 1s.
     """
 
-    sides: NDArray[np.uint64]  # (4,)
-    lines: NDArray[np.uint64]  # (2, 16)
-    moved: np.bool
+    walls: Walls
     swap: np.bool
     entry: np.bool  # an empty cell where the new tile may enter is seen as 1, and tile i as i + 1
     hint: np.bool  # a set of tables for each kind of next tile
@@ -166,7 +175,7 @@ def _slides(game: Any, board: u64, extra: u64, after: Any, extras: Any, rewards:
         extras[slide] = kept | ((slide + _1) << LAST)
         if after[slide] != board:
             legal |= 1 << slide
-            if game.moved:
+            if game.walls.moved:
                 extras[slide] |= _moved_lines(board ^ after[slide], u64(slide)) << MOVED
     return legal
 
@@ -193,15 +202,24 @@ def _moved_lines(change: u64, slide: u64) -> u64:
 
 
 @kernel
-def entry_cells(sides: Any, lines: Any, moved: bool, board: u64, extra: u64) -> u64:
-    """Lowest bit of the cells that a new tile may enter; none unless one is due."""
-    if (extra >> DUE) & _1 == _0:
-        return _0
-    slide = ((extra >> LAST) & _7) - _1
-    cells = empty_cells(board) & sides[slide]
-    if moved:
-        cells &= lines[slide & _1, (extra >> MOVED) & _15]
-    return cells  # type: ignore[no-any-return]
+def entry_cells(walls: Any, empty: u64, extra: u64) -> u64:
+    """Of the empty cells, those that a new tile may enter; none unless one is due."""
+    last = (extra >> LAST) & _7
+    wall = walls.up if last == _1 else (walls.right if last == _2 else (walls.down if last == _3 else walls.left))
+    cells = empty & wall
+    if walls.moved:
+        cells &= _spread((extra >> MOVED) & _15, last & _1)
+    return cells if (extra >> DUE) & _1 != _0 else _0
+
+
+@kernel
+def _spread(lines: u64, columns: u64) -> u64:
+    """Lowest bits of all cells of a set of columns, or of rows: 0b0101 as columns -> 0x0101 in each row."""
+    if columns != _0:
+        cells = (lines & _1) | ((lines & _2) << _3) | ((lines & _4) << _6) | ((lines & u64(8)) << u64(9))
+        return cells * u64(0x0001000100010001)
+    cells = (lines & _1) | ((lines & _2) << _15) | ((lines & _4) << u64(30)) | ((lines & u64(8)) << u64(45))
+    return cells * u64(0x1111)
 
 
 @kernel
@@ -300,7 +318,7 @@ def _place(game: Any, board: u64, extra: u64, cells: u64, rng: u64) -> tuple[u64
 
 @implement(spawn, Threes)
 def _spawn(game: Any, board: u64, extra: u64, rng: u64) -> tuple[u64, u64, u64]:
-    return _place(game, board, extra, entry_cells(game.sides, game.lines, game.moved, board, extra), rng)
+    return _place(game, board, extra, entry_cells(game.walls, empty_cells(board), extra), rng)
 
 
 @implement(start, Threes)
@@ -313,7 +331,7 @@ def _start(game: Any, rng: u64) -> tuple[u64, u64, u64]:
 
 @implement(outcomes, Threes)
 def _outcomes(game: Any, board: u64, extra: u64, boards: Any, extras: Any, chances: Any) -> int:
-    cells = entry_cells(game.sides, game.lines, game.moved, board, extra)
+    cells = entry_cells(game.walls, empty_cells(board), extra)
     share = 1.0 / np.float64(popcount(cells))
     hint = (extra >> HINT) & _7
     before = _settle(extra) & ~(_7 << HINT)
@@ -359,9 +377,9 @@ def _write_outcomes(
 
 @implement(enter, Threes)
 def _enter(game: Any, board: u64, extra: u64, cell: u64, tile: u64, hint: u64) -> tuple[int, u64, u64]:
-    cells = entry_cells(game.sides, game.lines, game.moved, board, extra)
-    if extra & (_1 << DUE) == _0:
-        cells = empty_cells(board) & game.cells
+    cells = empty_cells(board) & game.cells
+    if extra & (_1 << DUE) != _0:
+        cells = entry_cells(game.walls, cells, extra)
     at = _1 << cell
     if cells & at == _0:
         return WRONG_CELL, board, extra
@@ -437,9 +455,7 @@ def _context(sight: Any, hint: u64, bag: u64) -> u64:
 
 @implement(look, Seen)
 def _look(sight: Any, board: u64, extra: u64) -> tuple[u64, u64]:
-    marks = _0
-    if sight.entry:
-        marks = entry_cells(sight.sides, sight.lines, sight.moved, board, extra)
+    empty = empty_cells(board)
     hint, bag = (extra >> HINT) & _7, extra & BAG
     if sight.swap:
         ones, twos = bag & _7, (bag >> _3) & _7
@@ -453,5 +469,5 @@ def _look(sight: Any, board: u64, extra: u64) -> tuple[u64, u64]:
     if sight.entry:
         if _has_last(board):
             return _0, context  # the game is over: such a position is worth nothing, as the empty board
-        board = board + ((~empty_cells(board) & _LOW_BITS) | marks)
+        board = board + ((~empty & _LOW_BITS) | entry_cells(sight.walls, empty, extra))
     return board, context
