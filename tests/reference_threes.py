@@ -229,7 +229,9 @@ class Network(slow.Network):
                 hint = "1" if hint == "2" else hint
         seen = indices(cells)
         if "entry" in self.context:
-            seen = [index + 1 if index else int(cell in position.entry) for cell, index in enumerate(seen)]
+            lines = reference.lines(self.rows, self.columns, LETTERS.index(position.last)) if position.entry else []
+            wall = {line[-1] for line in lines}  # that the slide left
+            seen = [index + 1 if index else int(cell in wall) for cell, index in enumerate(seen)]
             if 12288 in cells:
                 seen = [0] * len(seen)
         if "hint" not in self.context or not hint:

@@ -17,7 +17,8 @@ import numpy as np
 from afterstate.bitboard import Shape, format_cells, pack, parse_cells, unpack
 from afterstate.errors import InputError
 from afterstate.games.game import Afterstate, Game, State
-from afterstate.games.threes_kernels import BONUS_FROM, DUE, GIVEN, GIVEN_BONUS, HINT, LAST, Seen, Threes, Walls, line_table
+from afterstate.games.threes_kernels import BONUS_FROM, DUE, GIVEN, GIVEN_BONUS, HINT, LAST, Threes, Walls, line_table
+from afterstate.games.threes_sight import Seen
 from afterstate.kernel import u64
 from afterstate.units import shorten
 
@@ -86,7 +87,7 @@ class ThreesGame(Game):
             # 1 and 2 are worth nothing, two tiles of index i - 1 are worth 2 * 3**(i - 3)
             gains=np.array([0, 0, 0, 3, *(worth[i] - 2 * worth[i - 1] for i in range(4, 16))], np.int64),
             worth=np.array(worth, np.int64),
-            walls=self._walls(),
+            walls=self._walls(moved=row.moved),
             cells=u64(shape.mask),
             bag=u64(row.copies * 0o111),
             first=np.int64(self.firsts),
@@ -96,11 +97,11 @@ class ThreesGame(Game):
             ends=np.bool(row.ends),
         )
 
-    def _walls(self) -> Walls:
+    def _walls(self, *, moved: bool) -> Walls:
         row = sum(1 << 4 * column for column in range(self.shape.columns))
         column = sum(1 << 16 * row for row in range(self.shape.rows))
         bottom, right = 16 * (self.shape.rows - 1), 4 * (self.shape.columns - 1)
-        return Walls(u64(row << bottom), u64(column), u64(row), u64(column << right), np.bool(self._row.moved))
+        return Walls(u64(row << bottom), u64(column), u64(row), u64(column << right), np.bool(moved))
 
     def sight(self, context: str) -> tuple[Any, int]:
         words = self.read_context(context)
@@ -108,7 +109,7 @@ class ThreesGame(Game):
             raise InputError(f"context {context!r}: bag goes with hint")
         seen = {word: np.bool(word in words) for word in ("swap", "entry", "hint", "bag")}
         kinds = (3 + self._row.bonus - ("swap" in words)) if "hint" in words else 1
-        return Seen(self.tables.walls, **seen), kinds * (4 if "bag" in words else 1)
+        return Seen(self._walls(moved=False), **seen), kinds * (4 if "bag" in words else 1)
 
     @staticmethod
     def worth(index: int) -> int:

@@ -28,7 +28,6 @@ from afterstate.games.game import (
     enter,
     final_score,
     largest,
-    look,
     outcomes,
     slides,
     spawn,
@@ -84,20 +83,6 @@ class Threes(NamedTuple):
     bonus: np.bool  # there are bonus tiles
     counted: np.bool  # bonus tiles are never more than one in 21
     ends: np.bool  # a 12288 can be made, and ends the game
-
-
-class Seen(NamedTuple):
-    """What a network sees of a position beside the tiles.
-
-    1 and 2 play the same part, so a board and the one with 1s and 2s swapped are worth the same: of the two, that with a 1 to
-    come is looked up, or else that with more 1s.
-    """
-
-    walls: Walls
-    swap: np.bool
-    entry: np.bool  # an empty cell where the new tile may enter is seen as 1, and tile i as i + 1
-    hint: np.bool  # a set of tables for each kind of next tile
-    bag: np.bool  # and for each bag, of one each of 1, 2, 3
 
 
 # --- slides ------------------------------------------------------------------------------------------------------------
@@ -167,7 +152,7 @@ def _slides(game: Any, board: u64, extra: u64, after: Any, extras: Any, rewards:
     up, down, gain_up, gain_down = _slide_pair(game, game.columns, turned)
     after[0], after[1], after[2], after[3] = transpose(up), right, transpose(down), left
     rewards[0], rewards[1], rewards[2], rewards[3] = gain_up, gain_right, gain_down, gain_left
-    if game.ends and _has_last(board):
+    if game.ends and has_last(board):
         return 0
     kept = (extra & ~_SLID) | (_1 << DUE)
     legal = 0
@@ -181,7 +166,7 @@ def _slides(game: Any, board: u64, extra: u64, after: Any, extras: Any, rewards:
 
 
 @kernel
-def _has_last(board: u64) -> bool:
+def has_last(board: u64) -> bool:
     """Whether there is a 12288."""
     twice = board & (board >> _1)
     return bool((twice & (twice >> _2) & _LOW_BITS) != _0)
@@ -246,7 +231,7 @@ def _refill(game: Any, extra: u64) -> u64:
 
 
 @kernel
-def _in_bag(extra: u64, tile: u64) -> u64:
+def in_bag(extra: u64, tile: u64) -> u64:
     """How many of a tile 1, 2 or 3 are in the bag."""
     return (extra >> (_3 * (tile - _1))) & _7
 
@@ -271,8 +256,8 @@ def _chance_of(game: Any, extra: u64, kind: u64, allowed: bool | np.bool) -> flo
     if kind == _4:
         return bonus
     extra = _refill(game, extra)
-    left = _in_bag(extra, _1) + _in_bag(extra, _2) + _in_bag(extra, _3)
-    return (1.0 - bonus) * np.float64(_in_bag(extra, kind)) / np.float64(left)
+    left = in_bag(extra, _1) + in_bag(extra, _2) + in_bag(extra, _3)
+    return (1.0 - bonus) * np.float64(in_bag(extra, kind)) / np.float64(left)
 
 
 @kernel
@@ -283,8 +268,8 @@ def _draw_kind(game: Any, board: u64, extra: u64, bits: u64, rng: u64) -> tuple[
         if chance(more, BONUS):
             return _4, _take(game, extra, _4), rng
     extra = _refill(game, extra)
-    ones, twos = _in_bag(extra, _1), _in_bag(extra, _2)
-    at = below(bits << _32, ones + twos + _in_bag(extra, _3))
+    ones, twos = in_bag(extra, _1), in_bag(extra, _2)
+    at = below(bits << _32, ones + twos + in_bag(extra, _3))
     kind = _1 if at < ones else (_2 if at < ones + twos else _3)
     return kind, _take(game, extra, kind), rng
 
@@ -418,56 +403,3 @@ def _final_score(game: Any, board: u64, extra: u64, rewards: int) -> int:
     for cell in range(_16):
         total += game.worth[(board >> (_4 * cell)) & _15]
     return total
-
-
-# --- what a network sees -----------------------------------------------------------------------------------------------
-
-
-@kernel
-def swap_ones_and_twos(board: u64) -> u64:
-    """Every 1 becomes a 2, and every 2 a 1."""
-    either = (board ^ (board >> _1)) & ~((board >> _2) | (board >> _3)) & _LOW_BITS
-    return board ^ (either | (either << _1))
-
-
-@kernel
-def _has_more_twos(board: u64) -> np.bool:
-    small = ~((board >> _2) | (board >> _3)) & _LOW_BITS
-    ones = board & ~(board >> _1) & small
-    twos = (board >> _1) & ~board & small
-    return popcount(twos) > popcount(ones)
-
-
-@kernel
-def _context(sight: Any, hint: u64, bag: u64) -> u64:
-    """Which set of tables: the tile that comes next is 1, 2, 3 or a bonus tile. If 1 and 2 are swapped there is no 2.
-
-    With the bag: four sets for each tile, by whether the smaller and the larger of the two others are still in it.
-    """
-    if hint == _0:
-        return _0
-    kind = hint - _1 - (_1 if sight.swap and hint > _1 else _0)
-    if not sight.bag:
-        return kind
-    smaller, larger = (_2 if hint == _1 else _1), (_2 if hint == _3 else _3)
-    return _4 * kind + _in_bag(bag, smaller) + _2 * _in_bag(bag, larger)
-
-
-@implement(look, Seen)
-def _look(sight: Any, board: u64, extra: u64) -> tuple[u64, u64]:
-    empty = empty_cells(board)
-    hint, bag = (extra >> HINT) & _7, extra & BAG
-    if sight.swap:
-        ones, twos = bag & _7, (bag >> _3) & _7
-        uneven = sight.bag and hint == _3 and ones != twos
-        if hint == _2 or (hint != _1 and (twos > ones if uneven else _has_more_twos(board))):
-            board = swap_ones_and_twos(board)
-            bag = (bag & ~u64(0x3F)) | (ones << _3) | twos
-            if hint == _2:
-                hint = _1
-    context = _context(sight, hint, bag) if sight.hint else _0
-    if sight.entry:
-        if _has_last(board):
-            return _0, context  # the game is over: such a position is worth nothing, as the empty board
-        board = board + ((~empty & _LOW_BITS) | entry_cells(sight.walls, empty, extra))
-    return board, context
