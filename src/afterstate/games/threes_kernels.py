@@ -54,7 +54,7 @@ _SLID = (_7 << LAST) | (_1 << DUE) | (_15 << MOVED)  # what a slide writes
 class Walls(NamedTuple):
     """Where a new tile may enter: lowest bits of the cells at each wall, named by the slide that leaves it. Words, not arrays:
 
-    arrays that many branches look at are counted by Numba again and again, and that took two thirds of the time.
+    arrays that many branches look at are counted by Numba again and again, and that took a third of the time and more.
     """
 
     up: np.uint64
