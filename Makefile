@@ -22,7 +22,7 @@ test: $(VENV)/installed-dev  ## install what the tests need, then lint, check ty
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses 2 --dist loadfile
 
 clean:  ## remove the virtual environment
 	rm -rf $(VENV)
