@@ -214,9 +214,15 @@ def _settle(extra: u64) -> u64:
 
 
 @kernel
+def _has_48(board: u64) -> bool:
+    """Whether there is a tile of index BONUS_FROM, 0b0111, or above."""
+    return bool(((board >> _3) | (board & (board >> _1) & (board >> _2))) & _LOW_BITS != _0)
+
+
+@kernel
 def _bonus_allowed(game: Any, board: u64, extra: u64) -> bool | np.bool:
     """Whether the next tile may be a bonus tile."""
-    if not game.bonus or largest_nibble(board) < BONUS_FROM:
+    if not game.bonus or not _has_48(board):
         return False
     if not game.counted:
         return True

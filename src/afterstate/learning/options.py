@@ -91,9 +91,10 @@ class TrainOptions:
             object.__setattr__(self, name, value)
         if self.games is None and self.time is None:
             object.__setattr__(self, "games", 100_000)
+        defaults = {spec.name: spec.default for spec in fields(self)}
         for name, choice in CHOICES.items():
             allowed = get_args(choice)
-            if getattr(self, name) not in allowed and (name, getattr(self, name)) != ("best", None):
+            if getattr(self, name) not in (*allowed, defaults[name]):
                 raise InputError(f"{name} is {' or '.join(allowed)}, not {getattr(self, name)!r}")
         if self.alpha is None:
             object.__setattr__(self, "alpha", RATES[self.method])
