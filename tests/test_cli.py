@@ -65,8 +65,8 @@ def test_bench_signature_is_the_same_twice() -> None:
 HELP = {
     "train": ["--run", "--resume", "--quiet", "--json"]
     + [f"--{spec.name.rstrip('_').replace('_', '-')}" for spec in fields(TrainOptions) if spec.name != "game"],
-    "eval": ["--games", "--depth", "--threads", "--seed", "--save", "--json"],
-    "move": ["--depth", "--json"],
+    "eval": ["--games", "--depth", "--move-time", "--exact", "--cutoff", "--table", "--threads", "--seed", "--save", "--json"],
+    "move": ["--depth", "--move-time", "--exact", "--threads", "--json"],
     "plot": ["--output", "-o"],
     "info": ["--size", "--json"],
     "bench": ["--threads", "--game", "--rules", "--games", "--network", "--json", "all", "train", "eval", "signature"],

@@ -1,6 +1,5 @@
 """Players and many games: choices, searches, arenas, episode files, the Python interface."""
 
-import itertools
 import re
 from pathlib import Path
 
@@ -16,8 +15,9 @@ from afterstate.games.results import make_results, summarise, wilson
 from afterstate.network.greedy import ValueOf
 from afterstate.network.network import Network
 from afterstate.play.agent import Agent
-from afterstate.play.arena import evaluate, play_match
+from afterstate.play.arena import play_match
 from afterstate.play.bench import bench_eval, bench_gather, bench_train, legal_per_move, signature
+from positions import state_of
 
 TILES = st.sampled_from([0, 0, 0, 2, 2, 4, 8, 16, 64])
 BOARDS = st.lists(TILES, min_size=16, max_size=16).filter(any)
@@ -37,38 +37,13 @@ def player(game: Game) -> Agent:
 # --- choices -------------------------------------------------------------------------------------------------------------
 
 
-def look_ahead(network: Network, cells: list[int], depth: int, values: str) -> dict[int, float]:
-    """Reward + expectation of every legal slide, by the definition and the reference's rules."""
-    game = network.game
-    rows, columns = game.shape.rows, game.shape.columns
-
-    def value(board: list[int]) -> float:
-        return network.value(game.parse(" ".join(map(str, board))))
-
-    def of_afterstate(after: list[int], left: int) -> float:
-        if left == 0 and values == "afterstate":
-            return value(after)
-        total = 0.0
-        for state, chance in reference.outcomes(after):
-            total += float(chance) * (value(state) if left == 0 else best(state, left))
-        return total
-
-    def best(state: list[int], left: int) -> float:
-        return max(weigh(state, left).values(), default=0.0)
-
-    def weigh(state: list[int], left: int) -> dict[int, float]:
-        slid = reference.afterstates(state, rows, columns)
-        return {slide: reward + of_afterstate(after, left - 1) for slide, (after, reward) in slid.items()}
-
-    return weigh(cells, depth)
-
-
 @given(BOARDS)
 @settings(max_examples=150)
 def test_the_four_values_at_depth_1(player: Agent, cells: list[int]) -> None:
     game = player.network.game
     choice = player.choose(game.parse(" ".join(map(str, cells))))
-    expected = look_ahead(player.network, cells, 1, "afterstate")
+    slid = reference.afterstates(cells, 4, 4)
+    expected = {slide: reward + player.network.value(state_of(game, after)) for slide, (after, reward) in slid.items()}
     assert {slide for slide, value in choice.values.items() if value is not None} == set(expected)
     for slide, value in expected.items():
         assert choice.values[Slide(slide)] == pytest.approx(value, rel=1e-6)
@@ -77,23 +52,6 @@ def test_the_four_values_at_depth_1(player: Agent, cells: list[int]) -> None:
         assert expected[choice.move] == pytest.approx(max(expected.values()), rel=1e-6)
     else:
         assert choice.move is None
-
-
-@pytest.mark.parametrize("values", ["afterstate", "state"])
-@pytest.mark.parametrize(("size", "depths"), [("2x2", (1, 2, 3, 4)), ("2x3", (1, 2, 3)), ("3x3", (2,))])
-def test_search_equals_the_definition(size: str, depths: tuple[int, ...], values: ValueOf) -> None:
-    """Small boards and a handful of positions: exact to float precision."""
-    game = make("2048", size=size)
-    network = random_network(game, "012,1", values)
-    generator = np.random.default_rng(4)
-    for depth, _ in itertools.product(depths, range(6)):
-        cells = [int(face) for face in generator.choice([0, 2, 2, 4, 8], game.shape.cells)]
-        if not any(cells):
-            continue
-        choice = Agent(network, depth=depth).choose(game.parse(" ".join(map(str, cells))))
-        expected = look_ahead(network, cells, depth, values)
-        found = {int(slide): value for slide, value in choice.values.items() if value is not None}
-        assert found == pytest.approx(expected, rel=1e-6)
 
 
 def test_a_finished_game_has_no_move(player: Agent) -> None:
@@ -112,12 +70,6 @@ def test_equal_slides_go_to_the_first(game: Game) -> None:
     assert choice.move is Slide.UP
 
 
-@pytest.mark.parametrize("depth", [0, -1, 5, 99])
-def test_a_depth_that_cannot_be(player: Agent, depth: int) -> None:
-    with pytest.raises(af.InputError, match="depth must be 1 to 4"):
-        Agent(player.network, depth=depth)
-
-
 # --- many games ----------------------------------------------------------------------------------------------------------
 
 
@@ -126,16 +78,6 @@ def test_threads_do_not_change_what_is_played(player: Agent) -> None:
     three = play_match(player, games=60, seed=5, threads=3)
     assert one.results.scores.tolist() == three.results.scores.tolist()
     assert play_match(player, games=60, seed=6, threads=1).results.scores.tolist() != one.results.scores.tolist()
-
-
-def test_depth_helps(player: Agent) -> None:
-    """On a small board, even a random network plays better if it looks further."""
-    small = make("2048", size="3x3")
-    network = random_network(small, "012,345")
-    network.weights[:] = 0
-    greedy = evaluate(Agent(network), games=200, seed=1)
-    deep = evaluate(Agent(network, depth=3), games=200, seed=1)
-    assert deep.mean > 1.3 * greedy.mean
 
 
 def test_a_summary_is_what_the_games_say(game: Game) -> None:

@@ -197,20 +197,3 @@ def test_folded_networks_have_the_same_values() -> None:
         for after in slid.values():
             assert folded.value(after) == pytest.approx(network.value(after), abs=1e-3)
         state = game.sample(next(iter(slid.values())), rng)
-
-
-def test_search_looks_at_every_new_tile_and_every_next_one() -> None:
-    """Depth 2 by the definition, with the reference's rules."""
-    network, copy = random_pair(CASES[0], "afterstate", 1)
-    game, referee = network.game, copy.game
-    position = slow_threes.Position((1, 0, 0, 2, 0, 6, 3, 0, 0, 3, 0, 0, 0, 0, 0, 3), (2, 3), "1")
-    expected = {}
-    for slide, (after, reward) in referee.afterstates(position).items():
-        total = 0.0
-        for state, chance in referee.outcomes(after):
-            following = [gain + copy.value(other) for other, gain in referee.afterstates(state).values()]  # type: ignore[arg-type]
-            total += float(chance) * max(following, default=0.0)
-        expected[slide] = reward + total
-    choice = Agent(network, depth=2).choose(game.parse(referee.text(position)))
-    found = {int(slide): value for slide, value in choice.values.items() if value is not None}
-    assert found == pytest.approx(expected, rel=1e-5)

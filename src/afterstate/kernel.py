@@ -87,13 +87,28 @@ CACHE = None if DISABLED else _prepare_cache()
 
 
 def kernel(function: F) -> F:
-    """Compile a function to machine code on first use: no interpreter lock, kept on disk between runs."""
-    if DISABLED:
-        return _plain(function)
+    """Compile a function to machine code on first use: no interpreter lock, kept on disk between runs.
+
+    It must not make arrays. Then nobody has to count who still needs one, which Numba would do at every step.
+    """
+    return _plain(function) if DISABLED else _compile(function, forceinline=True, _nrt=False)
+
+
+def routine(function: F) -> F:
+    """A kernel that stays a call of its own: one that calls itself, or is large and called from many places."""
+    return _plain(function) if DISABLED else _compile(function, forceinline=False, _nrt=False)
+
+
+def allocating(function: F) -> F:
+    """A kernel that makes arrays."""
+    return _plain(function) if DISABLED else _compile(function, forceinline=True, _nrt=True)
+
+
+def _compile(function: F, **options: bool) -> F:
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = "" if CACHE is None else str(CACHE)
     try:
-        compiled: F = numba.njit(nogil=True, cache=CACHE is not None, error_model="numpy", forceinline=True)(function)
+        compiled: F = numba.njit(nogil=True, cache=CACHE is not None, error_model="numpy", **options)(function)
     finally:
         numba.config.CACHE_DIR = before
     return compiled
@@ -155,7 +170,9 @@ def specialised(declared: F) -> F:
     dispatch.__doc__ = declared.__doc__
     dispatch.__module__ = declared.__module__
     dispatch.__signature__ = choose.__signature__ = inspect.signature(declared)  # type: ignore[attr-defined]
-    overload(dispatch, strict=False, jit_options={"forceinline": True, "nogil": True, "error_model": "numpy"})(choose)
+    overload(dispatch, strict=False, jit_options={"forceinline": True, "nogil": True, "error_model": "numpy", "_nrt": False})(
+        choose
+    )
     return dispatch  # type: ignore[return-value]
 
 
@@ -272,3 +289,30 @@ def _prefetch(array: Any, index: Any) -> Any:
         _native_prefetch(array, index)
 
     return body
+
+
+CLOCK = hasattr(time, "clock_gettime") and hasattr(time, "CLOCK_MONOTONIC")  # whether kernels can tell the time
+
+
+def now() -> int:
+    """Nanoseconds of a clock that never goes back; always 0 on a system without one for kernels."""
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC) if CLOCK else 0
+
+
+@intrinsic
+def _native_now(typingctx: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        word, number = ir.IntType(64), ir.IntType(32)
+        pointer = ir.PointerType(ir.IntType(8))
+        pair = cgutils.alloca_once(builder, ir.ArrayType(word, 2))  # seconds, nanoseconds
+        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(number, [number, pointer]), "clock_gettime")
+        builder.call(function, [number(time.CLOCK_MONOTONIC), builder.bitcast(pair, pointer)])
+        seconds, nanoseconds = (builder.extract_value(builder.load(pair), place) for place in (0, 1))
+        return builder.add(builder.mul(seconds, word(10**9)), nanoseconds)
+
+    return types.int64(), codegen
+
+
+@overload(now, strict=False)
+def _now() -> Any:
+    return (lambda: _native_now()) if CLOCK else (lambda: 0)

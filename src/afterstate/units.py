@@ -6,9 +6,11 @@ import re
 from afterstate.errors import InputError
 
 _COUNT = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)([kKmMgG]?)")
-_TIME = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|s|m|h|d)?")
+_TIME = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(us|ms|s|m|h|d)?")
+_BYTES = re.compile(r"(\d{1,12})([kKmMgG]?)")
+_SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30}
 _FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
-_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_SECONDS = {"us": 1e-6, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def parse_count(text: str | int, *, name: str = "count", least: int = 1) -> int:
@@ -40,6 +42,16 @@ def parse_time(text: str | float, *, name: str = "time") -> float:
     if not 0 < seconds < math.inf:
         raise InputError(f"{name} must be more than 0, not {text}")
     return seconds
+
+
+def parse_bytes(text: str | int, *, name: str = "size") -> int:
+    """Read '64M' as 67108864 bytes; a bare number is bytes."""
+    if isinstance(text, int):
+        return text
+    match = _BYTES.fullmatch(text)
+    if match is None:
+        raise InputError(f"{name} is written in bytes like 512k, 64M or 2G, not {shorten(text, 40)!r}")
+    return int(match[1]) << _SHIFTS[match[2].lower()]
 
 
 def check_seed(seed: int) -> int:
@@ -74,7 +86,9 @@ def format_bytes(size: float) -> str:
 
 
 def format_time(seconds: float) -> str:
-    """A duration for people: 3725 -> '1h02m', 95 -> '1m35s', 4.2 -> '4.2s'."""
+    """A duration for people: 3725 -> '1h02m', 95 -> '1m35s', 4.2 -> '4.2s', 0.0105 -> '10.5ms'."""
+    if 0 < seconds < 0.1:
+        return f"{seconds * 1e3:.3g}ms" if seconds >= 0.001 else f"{seconds * 1e6:.3g}us"
     if seconds < 10:
         return f"{seconds:.1f}s"
     whole = round(seconds)

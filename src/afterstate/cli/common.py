@@ -47,12 +47,12 @@ def compiling() -> Iterator[None]:
 
 
 @contextmanager
-def progress_bar(text: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on standard error for things that take longer than two seconds; call it with how much is done."""
+def progress_bar(text: str, total: int) -> Iterator[Callable[..., None]]:
+    """A bar on standard error for things that take longer than two seconds; call it with how much is done, and a new text."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     screen = console(to_stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
         task = progress.add_task(text, total=total)
-        yield lambda done: progress.update(task, completed=done)
+        yield lambda done, text=None: progress.update(task, completed=done, description=text)

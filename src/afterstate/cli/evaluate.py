@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from afterstate.cli.common import compiling, console, print_json, progress_bar
+from afterstate.cli.search import Calm, Cutoff, Depth, Downgrade, Exact, MoveTime, Rare, Table, Width, search_options
 from afterstate.units import parse_count
 
 
@@ -16,7 +17,15 @@ def register(app: typer.Typer) -> None:
 def evaluate(
     model: Annotated[Path, typer.Argument(help="a model file, or a run folder (its best checkpoint)")],
     games: Annotated[str, typer.Option(help="games to play, such as 1000 or 100k")] = "1000",
-    depth: Annotated[int, typer.Option(help="slides to look ahead, 1 to 4")] = 1,
+    depth: Depth = None,
+    move_time: MoveTime = None,
+    exact: Exact = False,
+    cutoff: Cutoff = None,
+    rare: Rare = None,
+    calm: Calm = None,
+    width: Width = None,
+    table: Table = None,
+    downgrade: Downgrade = None,
     threads: Annotated[int | None, typer.Option(help="threads  [default: all processors]")] = None,
     seed: Annotated[int, typer.Option(help="seed; the same seed gives the same games with any number of threads")] = 1,
     save: Annotated[Path | None, typer.Option(help="write the games as an episode file of the course's format")] = None,
@@ -25,36 +34,50 @@ def evaluate(
     """Measure a model over many games.
 
     Learning is off. Prints the mean with its 95 % interval, median, and how often each tile was reached.
+
+    With --depth or --move-time the player looks ahead. From depth 3 on it leaves out what hardly matters, see docs/search.md.
     """
     count = parse_count(games, name="games")
     from afterstate.learning.runfolder import find_model
-    from afterstate.learning.workers import count_threads
+    from afterstate.learning.workers import Share, count_threads
     from afterstate.network.modelfile import load_model
     from afterstate.play.agent import Agent
     from afterstate.play.arena import play_match
-    from afterstate.report.tables import summary_table
-    from afterstate.search.expectimax import make_view
+    from afterstate.report.tables import search_line, summary_table
     from afterstate.search.optimum import optimum
+    from afterstate.search.options import SearchOptions
 
+    search = search_options(
+        depth=depth, move_time=move_time, exact=exact, cutoff=cutoff, rare=rare, calm=calm, width=width, table=table,
+        downgrade=downgrade,
+    )  # fmt: skip
+    SearchOptions.of(**search)
     count_threads(threads)
     path = find_model(model)
     with compiling():
         network = load_model(path, mapped=False)
-        make_view(network, depth)
-        agent = Agent(network, depth=depth)
-        agent.choose(network.game.parse(network.game.example))
+        agent = Agent(network, **search)
+        agent.prepare()
     with compiling(), progress_bar("playing", count) as show:
-        match = play_match(agent, games=count, seed=seed, threads=threads, save=save, on_tick=lambda share: show(share.games))
+
+        def on_tick(share: Share) -> None:
+            show(share.games, f"playing, {share.moves:,} moves" if agent.searches else None)
+
+        match = play_match(agent, games=count, seed=seed, threads=threads, save=save, on_tick=on_tick)
     if match.summary is None:
         raise typer.Exit(130)
     best = optimum(network.game)
     if as_json:
         known = {} if best is None else {"optimum": best}
-        print_json({"model": str(path), "depth": depth, "seed": seed} | match.summary.as_dict() | known)
+        how = {"depth": agent.depth, "move_time": agent.options.move_time, "exact": exact}
+        done = {} if match.search is None else {"search": match.search.as_dict()}
+        print_json({"model": str(path), **how, "seed": seed} | match.summary.as_dict() | done | known)
     else:
         screen = console()
-        screen.print(f"{path}, depth {depth}, seed {seed}\n", style="grey50")
+        screen.print(f"{path}, {agent.manner}, seed {seed}\n", style="grey50")
         screen.print(summary_table(match.summary))
+        if match.search is not None:
+            screen.print("\n" + search_line(match.search), style="grey50")
         if best is not None:
             behind = 1 - match.summary.mean / best
             screen.print(

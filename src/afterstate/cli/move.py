@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from afterstate.cli.common import compiling, console, print_json
+from afterstate.cli.search import Calm, Cutoff, Depth, Downgrade, Exact, MoveTime, Rare, Table, Width, search_options
 
 
 def register(app: typer.Typer) -> None:
@@ -18,7 +19,16 @@ def move(
         list[str],
         typer.Argument(help="the tiles row by row: '2 4 8 16 / 0 2 4 8 / 0 0 2 4 / 0 0 0 2'; Threes! ends with '| next 2'"),
     ],
-    depth: Annotated[int, typer.Option(help="slides to look ahead, 1 to 4")] = 1,
+    depth: Depth = None,
+    move_time: MoveTime = None,
+    exact: Exact = False,
+    cutoff: Cutoff = None,
+    rare: Rare = None,
+    calm: Calm = None,
+    width: Width = None,
+    table: Table = None,
+    downgrade: Downgrade = None,
+    threads: Annotated[int | None, typer.Option(help="threads  [default: all processors]")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
     """Print the four values and the best slide for any board.
@@ -26,21 +36,31 @@ def move(
     The board is one text in quotes, or its numbers one by one; 0 or . is an empty cell.
     """
     from afterstate.learning.runfolder import find_model
+    from afterstate.learning.workers import count_threads
     from afterstate.network.modelfile import load_model
+    from afterstate.search.options import SearchOptions
 
+    search = search_options(
+        depth=depth, move_time=move_time, exact=exact, cutoff=cutoff, rare=rare, calm=calm, width=width, table=table,
+        downgrade=downgrade,
+    )  # fmt: skip
+    SearchOptions.of(**search)
     path = find_model(model)
     with compiling():
         network = load_model(path)
         state = network.game.parse(" ".join(board))
         from afterstate.play.agent import Agent
 
-        choice = Agent(network, depth=depth).choose(state)
+        agent = Agent(network, threads=count_threads(threads), **search)
+        agent.prepare()
+    choice = agent.choose(state)
     if as_json:
         values = {slide.name.lower(): value for slide, value in choice.values.items()}
         best = choice.move.name.lower() if choice.move is not None else None
-        print_json({"board": network.game.format(state), "depth": depth, "move": best, "values": values})
+        found = {"board": network.game.format(state), "depth": agent.depth, "move": best, "values": values}
+        print_json(found | ({} if choice.search is None else {"search": choice.search.as_dict()}))
         return
-    from afterstate.report.tables import board_drawing, values_table
+    from afterstate.report.tables import board_drawing, search_line, values_table
 
     screen = console()
     screen.print(board_drawing(network.game, state))
@@ -48,3 +68,5 @@ def move(
         screen.print("the game is over: no slide is legal")
     else:
         screen.print(values_table(choice.values, choice.move))
+        if choice.search is not None:
+            screen.print("\n" + search_line(choice.search), style="grey50")

@@ -31,7 +31,7 @@ def perft(
 
         count(played, state, 1)
     with progress_bar("counting", 1) as show:
-        rows = count(played, state, depth, progress=lambda done, total: show(done / total))  # type: ignore[arg-type]
+        rows = count(played, state, depth, progress=lambda done, total: show(done / total))
     if as_json:
         print_json({"game": played.name, "board": played.format(state), "rows": [vars(row) for row in rows]})
         return

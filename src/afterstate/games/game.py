@@ -19,7 +19,7 @@ import numpy as np
 
 from afterstate.bitboard import Shape
 from afterstate.errors import FileError, InputError
-from afterstate.kernel import implement, kernel, own_games, specialised, u64
+from afterstate.kernel import allocating, implement, kernel, own_games, specialised, u64
 from afterstate.rng import Random
 from afterstate.units import shorten
 
@@ -137,14 +137,33 @@ def _sum_of_rewards(game: Any, board: u64, extra: u64, rewards: int) -> int:
 
 @implement(enter, object)
 def _enter_as_an_outcome(game: Any, board: u64, extra: u64, cell: u64, tile: u64, hint: u64) -> tuple[int, u64, u64]:
-    words = np.zeros((2, MAX_OUTCOMES), np.uint64)
     wanted = board | (tile << cell)
     if wanted == board or ((board >> cell) & u64(15)) != u64(0):
         return WRONG_CELL, board, extra
+    return _find_outcome(game, board, extra, wanted)
+
+
+@allocating
+def _find_outcome(game: Any, board: u64, extra: u64, wanted: u64) -> tuple[int, u64, u64]:
+    words = np.zeros((2, MAX_OUTCOMES), np.uint64)
     for number in range(outcomes(game, board, extra, words[0], words[1], np.zeros(MAX_OUTCOMES, np.float64))):
         if words[0, number] == wanted:
             return 0, wanted, words[1, number]
     return WRONG_TILE, board, extra
+
+
+@specialised
+def downgrade(game: Any, board: u64, extra: u64, highest: u64) -> tuple[u64, u64]:
+    """A position whose largest tile is at most `highest` and in which the same slides do the same, if there is one.
+
+    Every tile above the largest one that is missing becomes the next smaller, and so on. With `highest` 0 nothing changes.
+    """
+    raise NotImplementedError
+
+
+@implement(downgrade, object)
+def _leave_as_it_is(game: Any, board: u64, extra: u64, highest: u64) -> tuple[u64, u64]:
+    return board, extra
 
 
 @specialised
@@ -214,6 +233,8 @@ class Game(ABC):
     most: int  # no game has a higher score than this
     firsts: int  # tiles on the board before the first slide
     best: Literal["win", "mean"] = "win"  # which block of a run has the best network, if nothing else is asked for
+    symmetric: bool = False  # a board and its mirror image have the same future, and `extra` 0 says nothing of direction
+    lowest_downgrade: int = 15  # tiles of a larger index may be taken for smaller ones
     hints: bool = False  # a record says with each new tile which one comes next
     features: tuple[str, ...] = ()  # what a network may see beside the tiles
     context: str = ""  # those of them that it sees if nothing else is asked for, with a + between

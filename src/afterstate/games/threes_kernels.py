@@ -33,7 +33,7 @@ from afterstate.games.game import (
     spawn,
     start,
 )
-from afterstate.kernel import implement, kernel, pdep, popcount, u64
+from afterstate.kernel import allocating, implement, kernel, pdep, popcount, u64
 from afterstate.rng import below, chance, draw
 
 BONUS = u64(round(2**32 / 21))  # chance of a bonus tile, in parts of 2**32
@@ -120,7 +120,7 @@ def _slide_line(line: u64, length: u64, top: u64, to_end: bool) -> tuple[u64, u6
     return line, _0
 
 
-@kernel
+@allocating
 def line_table(length: u64, top: u64) -> NDArray[np.uint64]:
     """Every line of this length; tiles from `top` on do not merge."""
     table = np.zeros(65536, np.uint64)

@@ -27,6 +27,7 @@ from afterstate.games.game import (
     Afterstate,
     Game,
     State,
+    downgrade,
     enter,
     largest,
     outcomes,
@@ -34,7 +35,7 @@ from afterstate.games.game import (
     spawn,
     start,
 )
-from afterstate.kernel import implement, kernel, pdep, popcount, u64
+from afterstate.kernel import allocating, implement, kernel, pdep, popcount, routine, u64
 from afterstate.rng import below, chance, draw
 from afterstate.units import shorten
 
@@ -92,7 +93,7 @@ def _slide_line(line: u64, high: u64, length: u64, to_end: bool) -> tuple[u64, u
     return result, result_high, reward
 
 
-@kernel
+@allocating
 def _line_table(length: u64) -> NDArray[np.uint64]:
     table = np.zeros(65536, np.uint64)
     for number in range(65536):
@@ -145,7 +146,7 @@ def _slides(game: Any, board: u64, extra: u64, after: Any, extras: Any, rewards:
     return legal
 
 
-@kernel
+@routine
 def _slides_exactly(game: Any, board: u64, extra: u64, after: Any, extras: Any, rewards: Any) -> None:
     turned, turned_extra = transpose(board), transpose(extra)
     for slide in range(4):
@@ -203,8 +204,36 @@ def _largest(game: Any, board: u64, extra: u64) -> u64:
     return largest_nibble(board) + largest_nibble(extra)
 
 
+@implement(downgrade, Twenty48)
+def _downgrade(game: Any, board: u64, extra: u64, highest: u64) -> tuple[u64, u64]:
+    if highest == _0:
+        return board, extra
+    top = largest_nibble(board) + largest_nibble(extra)
+    while top > highest:
+        present = _0  # a bit for each exponent on the board
+        for cell in range(_16):
+            present |= _1 << (((board >> (_4 * cell)) & _15) + ((extra >> (_4 * cell)) & _15))
+        hole = top - _1
+        while hole > _0 and (present >> hole) & _1 != _0:
+            hole -= _1
+        if hole == _0:
+            break  # every tile is there
+        for cell in range(_16):
+            at = _4 * cell
+            if ((board >> at) & _15) + ((extra >> at) & _15) > hole:
+                if (extra >> at) & _15 != _0:
+                    extra -= _1 << at
+                else:
+                    board -= _1 << at
+        top -= _1
+    return board, extra
+
+
 class Twenty48Game(Game):
     """2048 on a board of 2x2 to 4x4."""
+
+    symmetric = True
+    lowest_downgrade = 1
 
     name = "2048"
     rules = "standard"

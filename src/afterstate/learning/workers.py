@@ -3,12 +3,11 @@
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
 from types import FrameType
-from typing import Any
 
 import numpy as np
 
@@ -77,8 +76,12 @@ class Workers:
         threads: int | None = None,
         chunk: int = MAX_CHUNK,
         on_tick: Callable[[Share], None] | None = None,
+        on_stop: Callable[[], None] | None = None,
     ) -> int:
-        """Call play(thread, first, count) -> moves until all games are played or a stop is asked for -> games played."""
+        """Call play(thread, first, count) -> moves until all games are played or a stop is asked for -> games begun.
+
+        `on_stop` is called soon after a stop: it may end the games that are under way.
+        """
         threads = threads or self.threads
         share = Share()
         failures: list[BaseException] = []
@@ -107,6 +110,8 @@ class Workers:
         for thread in pool:
             while thread.is_alive():
                 thread.join(TICK)
+                if on_stop and (self.stop.is_set() or failures):
+                    on_stop()
                 if on_tick:
                     on_tick(share)
         if failures:
@@ -117,26 +122,18 @@ class Workers:
 
 
 def play_frozen(
-    network: Network,
-    games: int,
-    seed: int,
-    workers: Workers,
-    *,
-    views: Sequence[Any] | None = None,
-    on_tick: Callable[[Share], None] | None = None,
+    network: Network, games: int, seed: int, workers: Workers, *, on_tick: Callable[[Share], None] | None = None
 ) -> tuple[Summary | None, Results]:
     """Play with learning off -> what was reached, game by game; no summary if not one game was finished.
 
-    The games are those of (seed, EVAL): no training game is among them, and the number of threads changes nothing. `views`
-    are other ways to weigh the slides than the network's own, one for each thread.
+    The games are those of (seed, EVAL): no training game is among them, and the number of threads changes nothing.
     """
     results = make_results(games)
     seats = [make_seat(network) for _ in range(workers.threads)]
-    views = views or [network.view] * workers.threads
 
     def play(thread: int, first: int, count: int) -> int:
         play_games(
-            seats[thread], network.game.tables, network.lookup, views[thread], TD(np.float64(0)),
+            seats[thread], network.game.tables, network.lookup, network.view, TD(np.float64(0)),
             u64(seed), u64(Purpose.EVAL), first, count, results, first,
         )  # fmt: skip
         return int(results.moves[first : first + count].sum())

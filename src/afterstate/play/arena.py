@@ -5,19 +5,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, time
+from typing import IO
 
 import numpy as np
 
 from afterstate.games.results import Results, Summary, make_results, summarise
 from afterstate.kernel import u64
-from afterstate.learning.episode import make_record, make_seat, play_games
+from afterstate.learning.episode import FROZEN, make_record, make_seat, play_games
 from afterstate.learning.rules import TD
 from afterstate.learning.workers import Share, Workers, count_threads, play_frozen, stop_on_signal
 from afterstate.network.modelfile import atomic_write
 from afterstate.play.agent import Agent
 from afterstate.play.episode import episode_line
 from afterstate.rng import Purpose
-from afterstate.search.expectimax import make_view
+from afterstate.search.expectimax import Lookahead, renew
+from afterstate.search.statistics import SearchStatistics, gather
 from afterstate.units import check_seed, parse_count
 
 
@@ -28,6 +30,7 @@ class Evaluation:
     summary: Summary | None  # None if no game was finished
     results: Results
     stopped: bool
+    search: SearchStatistics | None = None  # what the player's search did, if it searches
 
 
 class _NothingPlayedError(Exception):
@@ -35,7 +38,10 @@ class _NothingPlayedError(Exception):
 
 
 def evaluate(agent: Agent, *, games: int = 1000, seed: int = 1, threads: int | None = None) -> Summary:
-    """Play `games` games with learning off. The same seed gives the same games, whatever the number of threads."""
+    """Play `games` games with learning off. The same seed gives the same games, whatever the number of threads.
+
+    (Unless the agent has a time for each move: how far it comes in it is never the same.)
+    """
     evaluation = play_match(agent, games=games, seed=seed, threads=threads)
     if evaluation.summary is None or evaluation.stopped:
         raise KeyboardInterrupt
@@ -57,55 +63,83 @@ def play_match(
     stop = threading.Event()
     workers = Workers(count_threads(threads), stop)
     with stop_on_signal(stop):
+        if save is None and not agent.searches:
+            return Evaluation(*play_frozen(agent.network, games, seed, workers, on_tick=on_tick), stopped=stop.is_set())
+        match = _Match(agent, games, seed, workers, keep=save is not None)
         if save is None:
-            views = [make_view(agent.network, agent.depth) for _ in range(workers.threads)]
-            summary, results = play_frozen(agent.network, games, seed, workers, views=views, on_tick=on_tick)
-        else:
-            try:
-                summary, results = _play_recorded(agent, games, seed, workers, save, on_tick)
-            except _NothingPlayedError:  # and nothing written: a file that was there stays
-                summary, results = None, make_results(0)
-    return Evaluation(summary, results, stopped=stop.is_set())
+            return match.play(None, on_tick)
+        try:
+            with atomic_write(save) as file:
+                return match.play(file, on_tick)
+        except _NothingPlayedError:  # and nothing written: a file that was there stays
+            return Evaluation(None, make_results(0), stopped=stop.is_set())
 
 
-def _play_recorded(
-    agent: Agent, games: int, seed: int, workers: Workers, save: Path, on_tick: Callable[[Share], None] | None
-) -> tuple[Summary, Results]:
-    """As `play_frozen`, one game a call, each game a line of the file in the order of their numbers."""
-    network = agent.network
-    results = make_results(games)
-    records = [make_record(network.game) for _ in range(workers.threads)]
-    seats = [make_seat(network, record) for record in records]
-    views = [make_view(network, agent.depth) for _ in range(workers.threads)]
-    lock = threading.Lock()
-    waiting: dict[int, bytes] = {}
-    written = 0
+class _Match:
+    """As `play_frozen`, one game a call: each may be written down, and a search begins each with an empty table."""
 
-    with atomic_write(save) as file:
+    def __init__(self, agent: Agent, games: int, seed: int, workers: Workers, *, keep: bool) -> None:
+        self.network, self.games, self.seed, self.workers = agent.network, games, seed, workers
+        self.halt = np.zeros(1, np.int64)
+        self.views = [agent.make_view(self.halt) for _ in range(workers.threads)]
+        self.records = [make_record(self.network.game) if keep else None for _ in range(workers.threads)]
+        self.seats = [make_seat(self.network, FROZEN if record is None else record) for record in self.records]
+        self.results = make_results(games)
+        self.finished: set[int] = set()
+        self.waiting: dict[int, bytes] = {}
+        self.written = 0
+        self.lock = threading.Lock()
 
-        def play(thread: int, first: int, count: int) -> int:
-            nonlocal written
-            tick = time()
-            play_games(
-                seats[thread], network.game.tables, network.lookup, views[thread], TD(np.float64(0)),
-                u64(seed), u64(Purpose.EVAL), first, count, results, first,
-            )  # fmt: skip
-            if count == 0:
-                return 0
-            moves = int(results.moves[first])
-            line = episode_line(network.game, records[thread], moves, tick, time())
-            with lock:
-                waiting[first] = line
-                while written in waiting:
-                    file.write(waiting.pop(written))
-                    written += 1
-            return moves
+    def play(self, file: IO[bytes] | None, on_tick: Callable[[Share], None] | None) -> Evaluation:
+        """Play all games -> those before the first that a stop left unfinished; the lines of a file are in their order."""
 
-        play(0, 0, 0)
+        def tick(share: Share) -> None:
+            if on_tick:
+                statistics = gather(self.views)
+                on_tick(share if statistics is None else Share(share.games, statistics.moves))
+
+        self._play_one(0, 0, 0)  # compile before the clock starts
         began = perf_counter()
-        played = workers.run(play, 0, games, chunk=1, on_tick=on_tick)
+        self.workers.run(
+            lambda thread, first, _: self._one(thread, first, file),
+            0, self.games, chunk=1, on_tick=tick, on_stop=self._end_searches,
+        )  # fmt: skip
         seconds = perf_counter() - began
+        played = next(number for number in range(self.games + 1) if number not in self.finished)
         if played == 0:
-            raise _NothingPlayedError
-    results = results.part(0, played)
-    return summarise(network.game, results, seconds), results
+            if file is not None:
+                raise _NothingPlayedError
+            return Evaluation(None, make_results(0), stopped=True)
+        results = self.results.part(0, played)
+        summary = summarise(self.network.game, results, seconds)
+        return Evaluation(summary, results, stopped=self.workers.stop.is_set(), search=gather(self.views))
+
+    def _end_searches(self) -> None:
+        if any(isinstance(view, Lookahead) for view in self.views):
+            self.halt[0] = 1
+
+    def _one(self, thread: int, number: int, file: IO[bytes] | None) -> int:
+        """Play game `number`, and write its line as soon as those before it are written -> its moves."""
+        tick = time()
+        renew(self.views[thread])
+        self._play_one(thread, number, 1)
+        if self.halt[0]:
+            return 0  # the search has ended before the game, and the rest of it was played without
+        moves = int(self.results.moves[number])
+        record = self.records[thread]
+        line = b"" if record is None else episode_line(self.network.game, record, moves, tick, time())
+        with self.lock:
+            self.finished.add(number)
+            self.waiting[number] = line
+            while self.written in self.waiting:
+                done = self.waiting.pop(self.written)
+                if file is not None:
+                    file.write(done)
+                self.written += 1
+        return moves
+
+    def _play_one(self, thread: int, first: int, count: int) -> None:
+        play_games(
+            self.seats[thread], self.network.game.tables, self.network.lookup, self.views[thread], TD(np.float64(0)),
+            u64(self.seed), u64(Purpose.EVAL), first, count, self.results, first,
+        )  # fmt: skip

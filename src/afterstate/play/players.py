@@ -17,6 +17,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import time
+from typing import Any
 
 import numpy as np
 
@@ -71,8 +72,9 @@ class NetworkPlayer(Player):
 
     name = "afterstate"
 
-    def __init__(self, network: Network, *, depth: int = 1) -> None:
-        self.agent = Agent(network, depth=depth)
+    def __init__(self, network: Network, **search: Any) -> None:
+        """`search` is what an Agent takes: depth=3, move_time="10ms", ..."""
+        self.agent = Agent(network, **search)
 
     def choose(self, game: Game, state: State) -> Slide:
         network_game = self.agent.network.game

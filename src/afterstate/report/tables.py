@@ -11,6 +11,7 @@ from afterstate.bitboard import Shape
 from afterstate.games.game import Game, Slide, State
 from afterstate.games.results import Summary
 from afterstate.network.patterns import draw_pattern
+from afterstate.search.statistics import SearchStatistics
 from afterstate.units import format_rate, format_time
 
 # tiles from light to strong, by index; past the end the last one is used
@@ -78,6 +79,20 @@ def values_table(values: dict[Slide, float | None], best: Slide | None) -> Rende
             behind = f"{value - top:,.1f}" if top - value >= 0.05 else "equal"
             table.add_row(slide.name.lower(), f"{value:,.1f}", Text(behind, style="grey50"))
     return table
+
+
+def search_line(search: SearchStatistics) -> str:
+    """What a search did, in a line."""
+    depth = f"depth {search.depth:.2g}" if len(search.depths) > 1 else f"depth {max(search.depths, default=0)}"
+    times = search.times
+    if search.moves <= 1:
+        parts = [depth, f"{search.leaves:,} leaves", format_time(times["max"])]
+    else:
+        took = ", ".join(f"{format_time(times[name])} ({name})" for name in ("p50", "p95", "p99", "max"))
+        parts = [depth, f"{search.leaves / search.moves:,.0f} leaves a move", f"a move took {took}"]
+    if search.probes:
+        parts.append(f"the table knew {search.hits / search.probes:.0%}")
+    return "; ".join(parts)
 
 
 def pattern_drawings(patterns: Sequence[str], shape: Shape) -> RenderableType:

@@ -1,9 +1,9 @@
-"""Expectimax: look p slides ahead, over every new tile with its exact probability.
+"""Expectimax: look p slides ahead, over every new tile with its probability.
 
     E(s', d) = sum of probability * M(s'', d - 1)        E(s', 0) = what the network says of s'
     M(s, d)  = max over slides of reward + E(s', d)      M = 0 where no slide is legal
 
-Depth 1 is the network's own choice.
+A search of depth p gives a slide reward + E(s', p - 1); depth 1 is the network's own choice. `Cuts` say what is left out.
 """
 
 from typing import Any, NamedTuple
@@ -11,14 +11,35 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from afterstate.errors import InputError
-from afterstate.games.game import MAX_OUTCOMES, outcomes, slides
-from afterstate.kernel import implement, kernel, specialised, u64
-from afterstate.network.greedy import MINUS_INFINITY, Afterstates, Desk, States, settle, survey, weigh
-from afterstate.network.lookup import index_board, sum_weights
+from afterstate.bitboard import empty_cells, to_planes
+from afterstate.games.game import MAX_OUTCOMES, downgrade, look, outcomes, slides
+from afterstate.kernel import implement, kernel, now, popcount, routine, specialised, u64
+from afterstate.network.greedy import MINUS_INFINITY, Afterstates, Desk, States, alone, settle, survey, weigh
+from afterstate.network.lookup import isomorphs, value_seen
 from afterstate.network.network import Network
+from afterstate.search.options import MAX_DEPTH, SearchOptions
+from afterstate.search.table import Table, find, forget_leaves, keep, leaf_place, line_of, make_table
 
-MAX_DEPTH = 4  # without a table a fifth slide takes minutes a move
+_0, _1 = u64(0), u64(1)
+
+ROWS = MAX_DEPTH + 1
+STEPS = 64  # of the histogram of times for each doubling of the time
+TIMES = 48 * STEPS
+
+# what a search counts, and the numbers by which it is steered
+NODES, LEAVES, VALUED, PROBED, FOUND, GENERATION, DEADLINE, LATE, LONGEST = range(9)
+BY_DEPTH = 16  # from here on: moves by the depth that was reached
+BY_TIME = BY_DEPTH + ROWS  # from here on: moves by the time that they took
+COUNTED = BY_TIME + TIMES
+
+
+class Cuts(NamedTuple):
+    """What a search leaves out; all of them 0: nothing."""
+
+    cutoff: np.float64  # afterstates that are met with less than this probability are leaves
+    rare: np.float64  # below the first new tile, outcomes less likely than this share of the likeliest are left out
+    calm: np.int64  # with so many empty cells a search is one slide less deep
+    width: np.int64  # below the first slide, only so many are looked into, the best by the network
 
 
 class Lookahead(NamedTuple):
@@ -26,84 +47,342 @@ class Lookahead(NamedTuple):
 
     leaf: Any  # what the network values
     depth: np.int64
-    after: NDArray[np.uint64]  # (depth, 4)
-    extras: NDArray[np.uint64]  # (depth, 4)
-    rewards: NDArray[np.int64]  # (depth, 4)
-    boards: NDArray[np.uint64]  # (depth, MAX_OUTCOMES)
-    more: NDArray[np.uint64]  # (depth, MAX_OUTCOMES)
-    chances: NDArray[np.float64]  # (depth, MAX_OUTCOMES)
+    limit: np.int64  # nanoseconds a move; 0 if the depth alone counts
+    cuts: Cuts
+    table: Table
+    shared: np.bool  # isomorphic boards are one entry of the table
+    outside: np.int64  # of the sixteen cells, those that are not on the board
+    highest: np.uint64  # tiles above this are unknown to the network
+    counts: NDArray[np.int64]  # (COUNTED,)
+    halt: NDArray[np.int64]  # (1,) not 0: end at once, the result does not matter
+    # few arrays, since every call hands all of them on
+    words: NDArray[np.uint64]  # (4 * ROWS, MAX_OUTCOMES) for each depth four rows: `outcomes` and `slides` write here
+    chances: NDArray[np.float64]  # (ROWS, MAX_OUTCOMES)
+    rewards: NDArray[np.int64]  # (ROWS, 4)
+    first: NDArray[np.float64]  # (ROWS, 4) values of slides at a glance
 
 
-def make_view(network: Network, depth: int) -> Any:
-    """How slides are weighed at a depth: the network's own view at depth 1, a search beyond it. One for each thread."""
-    if not 1 <= depth <= MAX_DEPTH:
-        raise InputError(f"depth must be 1 to {MAX_DEPTH}, not {depth}")
-    if depth == 1:
+def make_view(network: Network, options: SearchOptions, halt: NDArray[np.int64] | None = None) -> Any:
+    """How slides are weighed: by the network's own view if that is all, or by a search. One for each thread."""
+    highest = options.highest(network)
+    if options.is_plain and highest == 0:
         return network.view
-    four, many = (depth, 4), (depth, MAX_OUTCOMES)
     return Lookahead(
-        network.view,
-        np.int64(depth),
-        np.zeros(four, np.uint64),
-        np.zeros(four, np.uint64),
-        np.zeros(four, np.int64),
-        np.zeros(many, np.uint64),
-        np.zeros(many, np.uint64),
-        np.zeros(many, np.float64),
+        leaf=network.view,
+        depth=np.int64(options.depth or MAX_DEPTH),
+        limit=np.int64(0 if options.move_time is None else max(round(options.move_time * 1e9), 1)),
+        cuts=Cuts(
+            np.float64(options.cutoff or 0.0),
+            np.float64(options.rare or 0.0),
+            np.int64(options.calm or 0),
+            np.int64(options.width or 0),
+        ),
+        table=make_table(options.table or 0, network.contexts),
+        shared=np.bool(network.game.symmetric and network.symmetry == 8),
+        outside=np.int64(16 - network.game.shape.cells),
+        highest=u64(highest),
+        counts=alone(COUNTED, np.int64),
+        halt=np.zeros(1, np.int64) if halt is None else halt,
+        words=alone(4 * ROWS * MAX_OUTCOMES, np.uint64).reshape(4 * ROWS, MAX_OUTCOMES),
+        chances=alone(ROWS * MAX_OUTCOMES, np.float64).reshape(ROWS, MAX_OUTCOMES),
+        rewards=alone(ROWS * 4, np.int64).reshape(ROWS, 4),
+        first=alone(ROWS * 4, np.float64).reshape(ROWS, 4),
     )
 
 
+def renew(view: Any) -> None:
+    """Begin a generation: what was found before does not count any more."""
+    if isinstance(view, Lookahead):
+        view.counts[GENERATION] += 1
+
+
+def clear(view: Any) -> None:
+    """Count from 0 again."""
+    if isinstance(view, Lookahead):
+        generation = view.counts[GENERATION]
+        view.counts[:] = 0
+        view.counts[GENERATION] = generation
+
+
+def forget(view: Any) -> None:
+    """Forget everything: the network may have changed."""
+    if isinstance(view, Lookahead):
+        renew(view)
+        forget_leaves(view.table.leaf_words)
+
+
+# --- rows of the working memory: boards and extras of the outcomes, boards and extras of the slides ------------------------
+
+
+@kernel
+def _outcome_rows(search: Any, depth: int) -> Any:
+    return search.words[4 * depth], search.words[4 * depth + 1], search.chances[depth]
+
+
+@kernel
+def _slide_rows(search: Any, depth: int) -> Any:
+    return search.words[4 * depth + 2], search.words[4 * depth + 3], search.rewards[depth]
+
+
+# --- leaves ------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _value(net: Any, search: Any, board: u64, extra: u64) -> float:
+    """What the network says of a position, from memory if it was asked a short time ago."""
+    seen, context = look(net.sight, board, extra)
+    words, values = search.table.leaf_words, search.table.leaf_values
+    place = leaf_place(seen, context)
+    if words[place] != seen:
+        search.counts[VALUED] += 1
+        words[place] = seen
+        values[place + _1] = value_seen(net, board, seen, context)
+    value: float = values[place + _1]
+    return value
+
+
 @specialised
-def leaf_value(leaf: Any, game: Any, net: Any, board: u64, extra: u64, search: Any, indices: Any) -> float:
+def leaf_value(leaf: Any, game: Any, net: Any, search: Any, board: u64, extra: u64) -> float:
     """What the network says of an afterstate."""
     raise NotImplementedError
 
 
 @implement(leaf_value, Afterstates)
-def _leaf_afterstate(leaf: Any, game: Any, net: Any, board: u64, extra: u64, search: Any, indices: Any) -> float:
-    index_board(net, board, extra, indices, u64(0))
-    return sum_weights(net, indices, u64(0))
+def _leaf_afterstate(leaf: Any, game: Any, net: Any, search: Any, board: u64, extra: u64) -> float:
+    return _value(net, search, board, extra)
 
 
 @implement(leaf_value, States)
-def _leaf_state(leaf: Any, game: Any, net: Any, board: u64, extra: u64, search: Any, indices: Any) -> float:
+def _leaf_state(leaf: Any, game: Any, net: Any, search: Any, board: u64, extra: u64) -> float:
+    return _expect_states(game, net, search, board, extra)
+
+
+@routine
+def _expect_states(game: Any, net: Any, search: Any, board: u64, extra: u64) -> float:
     expected = 0.0
-    boards, extras, chances = search.boards[0], search.more[0], search.chances[0]
+    boards, extras, chances = _outcome_rows(search, 0)
     for number in range(outcomes(game, board, extra, boards, extras, chances)):
-        index_board(net, boards[number], extras[number], indices, u64(0))
-        expected += chances[number] * sum_weights(net, indices, u64(0))
+        expected += chances[number] * _value(net, search, boards[number], extras[number])
+    return expected
+
+
+@routine
+def _glance(game: Any, net: Any, search: Any, board: u64, extra: u64) -> float:
+    """E(s', 0)."""
+    search.counts[LEAVES] += 1
+    return leaf_value(search.leaf, game, net, search, board, extra)
+
+
+# --- the tree ----------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _least_chance(search: Any, count: int, chances: Any) -> float:
+    """Outcomes that are less likely than this are left out."""
+    most = 0.0
+    for number in range(count):
+        most = max(most, chances[number])
+    return float(search.cuts.rare * most)
+
+
+@kernel
+def _expect_leaves(game: Any, net: Any, search: Any, board: u64, extra: u64, whole: bool) -> float:
+    """E(s', 1): every new tile, every slide, and the network. With `whole` no outcome is left out."""
+    boards, more, chances = _outcome_rows(search, 1)
+    after, extras, rewards = _slide_rows(search, 1)
+    count = outcomes(game, board, extra, boards, more, chances)
+    least = 0.0 if whole else _least_chance(search, count, chances)
+    expected, kept = 0.0, 0.0
+    leaves = 0
+    for number in range(count):
+        chance = chances[number]
+        if chance < least:
+            continue
+        kept += chance
+        legal = slides(game, boards[number], more[number], after, extras, rewards)
+        best = 0.0 if legal == 0 else MINUS_INFINITY
+        for slide in range(4):
+            if legal & (1 << slide):
+                leaves += 1
+                value = rewards[slide] + leaf_value(search.leaf, game, net, search, after[slide], extras[slide])
+                best = max(best, value)
+        expected += chance * best
+    search.counts[NODES] += 1
+    search.counts[LEAVES] += leaves
+    return expected if least == 0.0 else expected / kept
+
+
+@kernel
+def _is_late(search: Any) -> bool:
+    """Whether the search has to end: the time is up, or nobody wants to know any more."""
+    if search.halt[0] != 0 or (search.counts[DEADLINE] != 0 and now() >= search.counts[DEADLINE]):
+        search.counts[LATE] = 1
+    return bool(search.counts[LATE] != 0)
+
+
+@kernel
+def _key(net: Any, search: Any, board: u64, extra: u64) -> u64:
+    """The board by which the table knows an afterstate: of its isomorphs the smallest, where they are worth the same."""
+    if not search.shared or extra != _0:
+        return board
+    b0, b1, b2, b3, b4, b5, b6, b7 = isomorphs(to_planes(board), net.square, net.right, net.down)
+    return min(b0, b1, b2, b3, b4, b5, b6, b7)
+
+
+@routine
+def _expect(game: Any, net: Any, search: Any, board: u64, extra: u64, depth: int, reach: float) -> float:
+    """E(s', depth), met with probability `reach`; row `depth` of the working memory is this call's own."""
+    if depth == 0 or reach < search.cuts.cutoff:
+        return _glance(game, net, search, board, extra)
+    whole = search.cuts.rare == 0.0 or reach == 1.0
+    key, tag, at = _0, _0, _0
+    if search.table.lines != _0:
+        key = _key(net, search, board, extra)
+        tag = (u64(search.counts[GENERATION]) << u64(8)) | u64(depth)
+        at = line_of(search.table, key, extra, u64(depth))
+        search.counts[PROBED] += 1
+        known, value = find(search.table, at, key, extra, tag)
+        if known:
+            search.counts[FOUND] += 1
+            return value
+    expected, kept = 0.0, 0.0
+    if depth == 1:
+        expected = _expect_leaves(game, net, search, board, extra, whole)
+    else:
+        boards, more, chances = _outcome_rows(search, depth)
+        after, extras, rewards = _slide_rows(search, depth)
+        count = outcomes(game, board, extra, boards, more, chances)
+        least = 0.0 if whole else _least_chance(search, count, chances)
+        for number in range(count):
+            chance = chances[number]
+            if chance < least:
+                continue
+            if _is_late(search):
+                break
+            kept += chance
+            legal = slides(game, boards[number], more[number], after, extras, rewards)
+            if search.cuts.width != 0:
+                legal = _most_promising(game, net, search, legal, depth)
+            best = 0.0 if legal == 0 else MINUS_INFINITY
+            for slide in range(4):
+                if legal & (1 << slide):
+                    below = _expect(game, net, search, after[slide], extras[slide], depth - 1, reach * chance)
+                    best = max(best, rewards[slide] + below)
+            expected += chance * best
+        search.counts[NODES] += 1
+        if least != 0.0:
+            expected /= kept
+    if search.table.lines != _0 and search.counts[LATE] == 0:
+        keep(search.table, at, key, extra, tag, expected)
     return expected
 
 
 @kernel
-def _expect(game: Any, net: Any, search: Any, board: u64, extra: u64, depth: int, indices: Any) -> float:
-    """E of an afterstate with `depth` more slides to come; row `depth` of the working memory is this call's own."""
-    if depth == 0:
-        return leaf_value(search.leaf, game, net, board, extra, search, indices)
-    expected = 0.0
-    for number in range(outcomes(game, board, extra, search.boards[depth], search.more[depth], search.chances[depth])):
-        state, state_extra = search.boards[depth, number], search.more[depth, number]
-        legal = slides(game, state, state_extra, search.after[depth], search.extras[depth], search.rewards[depth])
-        best = 0.0 if legal == 0 else -np.inf
+def _most_promising(game: Any, net: Any, search: Any, legal: int, depth: int) -> int:
+    """Of the legal slides those that the network likes best, as many as the search is wide."""
+    after, extras, rewards = _slide_rows(search, depth)
+    first = search.first[depth]
+    for slide in range(4):
+        first[slide] = MINUS_INFINITY
+        if legal & (1 << slide):
+            first[slide] = rewards[slide] + _glance(game, net, search, after[slide], extras[slide])
+    chosen = 0
+    for _ in range(search.cuts.width):
+        top = -1
         for slide in range(4):
-            if legal & (1 << slide):
-                value = search.rewards[depth, slide] + _expect(
-                    game, net, search, search.after[depth, slide], search.extras[depth, slide], depth - 1, indices
-                )
-                best = max(best, value)
-        expected += search.chances[depth, number] * best
-    return expected
+            if (legal & (1 << slide)) and not (chosen & (1 << slide)) and (top < 0 or first[slide] > first[top]):
+                top = slide
+        if top < 0:
+            break
+        chosen |= 1 << top
+    return chosen
+
+
+# --- the root ----------------------------------------------------------------------------------------------------------
 
 
 @implement(survey, Lookahead)
 def _survey(view: Any, net: Any, board: u64, extra: u64, legal: int, desk: Desk, at: u64) -> None:
-    pass
+    view.words[0, 0], view.words[1, 0] = board, extra
+
+
+@kernel
+def lower(game: Any, search: Any, board: u64, extra: u64) -> tuple[u64, u64]:
+    """The position that is searched instead of this one: one whose tiles the network knows."""
+    return downgrade(game, board, extra, search.highest)
+
+
+@kernel
+def root_depth(search: Any, board: u64) -> int:
+    """How deep a position is searched if there is no limit of time."""
+    empty = np.int64(popcount(empty_cells(board))) - search.outside
+    calm = search.depth > 2 and search.cuts.calm != 0 and empty >= search.cuts.calm
+    return search.depth - 1 if calm else search.depth  # type: ignore[no-any-return]
+
+
+@kernel
+def may_finish(spent: int, last: int, before: int, limit: int) -> bool:
+    """Whether it is worth while to begin another depth, after depths that took `before` and `last` of the time.
+
+    The next takes as many times longer as the last one did, but hardly more than 16 times; if half of that is too much, it
+    would be in vain.
+    """
+    growth = 4.0 if before == 0 else min(max(np.float64(last) / np.float64(before), 1.0), 16.0)
+    return bool(spent + 0.5 * growth * last <= limit)
+
+
+@kernel
+def look_into(game: Any, net: Any, search: Any, board: u64, extra: u64, depth: int, reach: float) -> float:
+    """M(s, depth - 1) of a state that a first slide and a new tile led to with probability `reach`."""
+    after, extras, rewards = _slide_rows(search, 0)
+    legal = slides(game, board, extra, after, extras, rewards)
+    if search.cuts.width != 0 and depth > 1:
+        legal = _most_promising(game, net, search, legal, 0)
+    best = 0.0 if legal == 0 else MINUS_INFINITY
+    for slide in range(4):
+        if legal & (1 << slide):
+            best = max(best, rewards[slide] + _expect(game, net, search, after[slide], extras[slide], depth - 1, reach))
+    return best
 
 
 @implement(weigh, Lookahead)
 def _weigh(view: Any, game: Any, net: Any, legal: int, desk: Desk, at: u64) -> None:
+    """Search to the depth that is asked for; if there is a limit of time, deeper and deeper from depth 1 on."""
+    began = now()
+    board, extra = lower(game, view, view.words[0, 0], view.words[1, 0])
+    after, extras, rewards = _slide_rows(view, 0)
+    slides(game, board, extra, after, extras, rewards)
+    view.counts[LATE] = view.counts[DEADLINE] = 0
+    values, trial = desk.values, view.first[0]
     for slide in range(4):
-        desk.values[slide] = MINUS_INFINITY
-        if legal & (1 << slide):
-            expected = _expect(game, net, view, desk.after[slide], desk.extras[slide], view.depth - 1, desk.indices)
-            desk.values[slide] = desk.rewards[slide] + settle(expected)
+        values[slide] = trial[slide] = MINUS_INFINITY
+    depth = root_depth(view, board) if view.limit == 0 else 1
+    reached, last, before = 0, 0, 0
+    while True:
+        began_depth = now()
+        for slide in range(4):
+            if legal & (1 << slide):
+                trial[slide] = rewards[slide] + settle(_expect(game, net, view, after[slide], extras[slide], depth - 1, 1.0))
+                if view.counts[LATE] != 0:
+                    break
+        if view.counts[LATE] != 0:
+            break
+        for slide in range(4):
+            values[slide] = trial[slide]
+        reached = depth
+        before, last = last, now() - began_depth
+        depth += 1
+        view.counts[DEADLINE] = began + view.limit  # from now on there is an answer
+        is_forced = (legal & (legal - 1)) == 0
+        if is_forced or depth > view.depth or not may_finish(now() - began, last, before, view.limit):
+            break
+    note(view, reached, now() - began)
+
+
+@kernel
+def note(search: Any, depth: int, taken: int) -> None:
+    """Count a move: how deep it was searched, and how many nanoseconds that took."""
+    step = min(int(np.log2(np.float64(max(taken, 1))) * STEPS), TIMES - 1)
+    search.counts[BY_TIME + step] += 1
+    search.counts[BY_DEPTH + depth] += 1
+    search.counts[LONGEST] = max(search.counts[LONGEST], taken)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from afterstate.bitboard import transpose
 from afterstate.games.game import MAX_OUTCOMES, largest, outcomes, slides
 from afterstate.games.twenty48 import Twenty48
-from afterstate.kernel import implement, kernel, specialised, u64
+from afterstate.kernel import allocating, implement, kernel, specialised, u64
 from afterstate.rng import mix
 
 STAYS = 4  # instead of a slide: there is none, or the tile that is aimed at is there
@@ -149,7 +149,7 @@ def gather(add_from: Callable[..., tuple[int, int]], sources: Sequence[Keys], *a
 # --- the sweeps, one level at a time ------------------------------------------------------------------------------------
 
 
-@kernel
+@allocating
 def add_afterstates(states: Any, begun: int, table: Any, used: int, game: Any, aim: u64) -> tuple[int, int]:
     """Add the afterstates of states[begun:] to a table -> how far it came before the table was half full, keys in it."""
     after, extras, rewards = np.zeros(4, np.uint64), np.zeros(4, np.uint64), np.zeros(4, np.int64)
@@ -166,7 +166,7 @@ def add_afterstates(states: Any, begun: int, table: Any, used: int, game: Any, a
     return states.size, used
 
 
-@kernel
+@allocating
 def add_states(afterstates: Any, begun: int, table: Any, used: int, game: Any, level: int) -> tuple[int, int]:
     """Add the states of one level that follow afterstates[begun:] -> how far it came, keys in the table."""
     boards, extras = np.zeros(MAX_OUTCOMES, np.uint64), np.zeros(MAX_OUTCOMES, np.uint64)
@@ -182,7 +182,7 @@ def add_states(afterstates: Any, begun: int, table: Any, used: int, game: Any, l
     return afterstates.size, used
 
 
-@kernel
+@allocating
 def expect(game: Any, afterstates: Any, level: int, table: Any, values: Any, expected: Any) -> None:
     """Add to each afterstate of a table what it may expect of the states of one level."""
     boards, extras = np.zeros(MAX_OUTCOMES, np.uint64), np.zeros(MAX_OUTCOMES, np.uint64)
@@ -196,7 +196,7 @@ def expect(game: Any, afterstates: Any, level: int, table: Any, values: Any, exp
                 expected[place] += chances[child] * values[_slot(table, make_key(game, boards[child], extras[child]))]
 
 
-@kernel
+@allocating
 def decide(game: Any, states: Any, aim: u64, afterstates: Any, expected: Any, values: Any, best: Any) -> None:
     """Find the best slide of each state, and its value."""
     after, extras, rewards = np.zeros(4, np.uint64), np.zeros(4, np.uint64), np.zeros(4, np.int64)
@@ -216,7 +216,7 @@ def decide(game: Any, states: Any, aim: u64, afterstates: Any, expected: Any, va
                     values[number], best[number] = value, slide
 
 
-@kernel
+@allocating
 def flow(game: Any, states: Any, best: Any, table: Any, mass: Any, level: int, above: Any, mass_above: Any) -> None:
     """Hand the probability of each state on to the states of one level that follow its best slide."""
     after, after_extras, rewards = np.zeros(4, np.uint64), np.zeros(4, np.uint64), np.zeros(4, np.int64)

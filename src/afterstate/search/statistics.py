@@ -1,0 +1,83 @@
+"""What a search did: how many positions it met, what its tables knew, how deep it came and how long it took."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from afterstate.search.expectimax import (
+    BY_DEPTH,
+    BY_TIME,
+    COUNTED,
+    FOUND,
+    LEAVES,
+    LONGEST,
+    NODES,
+    PROBED,
+    STEPS,
+    TIMES,
+    VALUED,
+    Lookahead,
+)
+from afterstate.search.options import MAX_DEPTH
+
+
+@dataclass(frozen=True)
+class SearchStatistics:
+    """Sums over all moves of one or several searches."""
+
+    moves: int
+    nodes: int  # afterstates whose new tiles were looked into
+    leaves: int  # afterstates that the network was asked about
+    valued: int  # of these (and of states, if the network values them) those that were not in memory
+    probes: int  # questions to the transposition table
+    hits: int  # and those that it could answer
+    depths: dict[int, int]  # moves by the depth that was reached
+    times: dict[str, float]  # seconds a move: p50, p95, p99, max
+
+    @property
+    def depth(self) -> float:
+        """The mean depth."""
+        return sum(depth * count for depth, count in self.depths.items()) / max(self.moves, 1)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "moves": self.moves,
+            "nodes": self.nodes,
+            "leaves": self.leaves,
+            "leaves_valued": self.valued,
+            "table": {"probes": self.probes, "hits": self.hits, "hit_rate": self.hits / self.probes if self.probes else None},
+            "depths": {str(depth): count for depth, count in self.depths.items()},
+            "seconds_a_move": self.times,
+        }
+
+
+def gather(views: Sequence[Any]) -> SearchStatistics | None:
+    """The statistics of some views; None if none of them searches."""
+    searches = [view for view in views if isinstance(view, Lookahead)]
+    if not searches:
+        return None
+    counts = np.zeros(COUNTED, np.int64)
+    for search in searches:
+        counts += search.counts
+    by_depth = counts[BY_DEPTH : BY_DEPTH + MAX_DEPTH + 1]
+    by_time = counts[BY_TIME : BY_TIME + TIMES]
+    longest = max(int(search.counts[LONGEST]) for search in searches) / 1e9
+    return SearchStatistics(
+        moves=int(by_depth.sum()),
+        nodes=int(counts[NODES]),
+        leaves=int(counts[LEAVES]),
+        valued=int(counts[VALUED]),
+        probes=int(counts[PROBED]),
+        hits=int(counts[FOUND]),
+        depths={depth: int(count) for depth, count in enumerate(by_depth) if count},
+        times={f"p{share}": min(_percentile(by_time, share), longest) for share in (50, 95, 99)} | {"max": longest},
+    )
+
+
+def _percentile(by_time: Any, share: int) -> float:
+    """Seconds within which this share of all moves was made: the upper end of the step that holds it, 1 % at most too high."""
+    within = by_time.cumsum()
+    step = int(np.searchsorted(within, share / 100 * within[-1]))
+    return float(2.0 ** ((step + 1) / STEPS) / 1e9)

@@ -1,0 +1,638 @@
+"""Looking ahead: exact values, what is left out, tables, time, threads, tiles that are too large, and how it is stopped."""
+
+import itertools
+import math
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import afterstate as af
+import reference
+import reference_search as slow
+import reference_threes as slow_threes
+from afterstate.cli.main import Exit
+from afterstate.games.game import Game, Slide, State, make
+from afterstate.kernel import kernel, now, u64
+from afterstate.network.greedy import ValueOf
+from afterstate.network.network import Network
+from afterstate.play.agent import Agent
+from afterstate.play.arena import play_match
+from afterstate.rng import Random
+from afterstate.search.expectimax import BY_TIME, Lookahead, lower, make_view
+from afterstate.search.options import MAX_DEPTH, SearchOptions, expected_time
+from afterstate.search.statistics import gather
+from afterstate.search.table import LEAF_BITS, find, keep, leaf_place, line_of, make_table
+from commandline import BOARD, OVER, PROGRAM, check, done, read_metrics
+from commandline import run as run_command
+from positions import faces, state_of
+from reference_learning import Generator
+
+
+def random_network(game: Game, patterns: str, values: ValueOf = "afterstate", stages: tuple[int, ...] = (0,)) -> Network:
+    network = Network(game, patterns, values=values, symmetry=game.shape.symmetries, stages=stages)
+    network.weights[:] = np.random.default_rng(6).uniform(0, 50, network.weights.size)
+    return network
+
+
+@dataclass(frozen=True)
+class Rules2048:
+    rows: int
+    columns: int
+
+    def afterstates(self, state: list[int]) -> dict[int, tuple[list[int], int]]:
+        return reference.afterstates(state, self.rows, self.columns)
+
+    def outcomes(self, after: list[int]) -> list[tuple[list[int], Any]]:
+        return reference.outcomes(after)
+
+
+def tree_2048(network: Network, **cuts: Any) -> slow.Tree:
+    game = network.game
+
+    @cache
+    def value(cells: tuple[int, ...]) -> float:
+        return network.value(state_of(game, list(cells)))
+
+    rules = Rules2048(game.shape.rows, game.shape.columns)
+    return slow.Tree(rules, lambda cells: value(tuple(cells)), network.values == "state", **cuts)
+
+
+def some_boards(game: Game, count: int, empty: int, seed: int = 4) -> Iterator[list[int]]:
+    """Boards with this many empty cells and a legal slide."""
+    generator = np.random.default_rng(seed)
+    while count:
+        cells = [int(face) for face in generator.choice([2, 2, 4, 8, 16, 64], game.shape.cells)]
+        for cell in generator.choice(game.shape.cells, empty, replace=False):
+            cells[cell] = 0
+        if game.afterstates(state_of(game, cells)):
+            count -= 1
+            yield cells
+
+
+def values_of(choice: af.Choice) -> dict[int, float]:
+    return {int(slide): value for slide, value in choice.values.items() if value is not None}
+
+
+@pytest.fixture(scope="module")
+def network(game: Game) -> Network:
+    return random_network(game, "0123,0145")
+
+
+# --- exact -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("depth", "count", "empty"),
+    [(1, 40, 6), (2, 30, 1), (2, 30, 5), (2, 5, 14), (3, 12, 0), (3, 12, 2), (3, 3, 5), (4, 3, 1)],
+)
+def test_exact_values_of_2048(network: Network, depth: int, count: int, empty: int) -> None:
+    game, tree = network.game, tree_2048(network)
+    agent = Agent(network, depth=depth, exact=True)
+    for cells in some_boards(game, count, empty):
+        found = values_of(agent.choose(state_of(game, cells)))
+        assert found == pytest.approx(tree.weigh(cells, depth), rel=1e-6), cells
+
+
+@pytest.mark.parametrize("values", ["afterstate", "state"])
+@pytest.mark.parametrize(("size", "depths"), [("2x2", (1, 2, 3, 4, 5)), ("2x3", (1, 2, 3)), ("3x3", (2,))])
+def test_exact_values_on_small_boards(size: str, depths: tuple[int, ...], values: ValueOf) -> None:
+    game = make("2048", size=size)
+    network = random_network(game, "012,1", values)
+    tree = tree_2048(network)
+    generator = np.random.default_rng(4)
+    for depth, _ in itertools.product(depths, range(6)):
+        cells = [int(face) for face in generator.choice([0, 2, 2, 4, 8], game.shape.cells)]
+        if any(cells):
+            found = values_of(Agent(network, depth=depth, exact=True).choose(state_of(game, cells)))
+            assert found == pytest.approx(tree.weigh(cells, depth), rel=1e-6), cells
+
+
+def test_exact_values_of_a_network_with_stages(game: Game) -> None:
+    """Boards on both sides of the step, and on it: the search crosses it."""
+    network = random_network(game, "0123,0145", stages=(0, 64))
+    size = network.weights.size // 2
+    network.weights[size:][::3] = 0.0  # never written: the first stage stands in
+    tree = tree_2048(network)
+    agent = Agent(network, depth=2, exact=True)
+    boards = [[32, 32, 2, 4, 8, 16, 4, 2, 2, 4, 8, 0, 0, 0, 2, 4], *some_boards(game, 10, 3)]
+    for cells in boards:
+        assert values_of(agent.choose(state_of(game, cells))) == pytest.approx(tree.weigh(cells, 2), rel=1e-6)
+
+
+THREES = [
+    ("tcg2022", "swap+entry+hint"),
+    ("tcg2018", "swap+entry"),
+    ("tcg2018-bonus", "swap+entry+hint"),
+    ("official", "swap+entry+hint"),
+]
+
+
+def threes_positions(rules: str, count: int) -> Iterator[tuple[slow_threes.Position, State]]:
+    """Positions from games of random slides, as the reference knows them and as the package does."""
+    game, referee = make("threes", rules=rules), slow_threes.Game(rules)
+    generator = Generator(11, 0, 0)
+    position = referee.first(generator)
+    choose = np.random.default_rng(5)
+    number = 0
+    while count:
+        slid = referee.afterstates(position)
+        if not slid:
+            position = referee.first(generator)
+            continue
+        if number % 7 == 6:
+            count -= 1
+            yield position, game.parse(referee.text(position))
+        number += 1
+        after = slid[int(choose.choice(list(slid)))][0]
+        position = referee.place(generator, after, list(after.entry))
+
+
+@pytest.mark.parametrize(("rules", "context"), THREES, ids=str)
+def test_exact_values_of_threes(rules: str, context: str) -> None:
+    game = make("threes", rules=rules)
+    network = Network(game, ["012", "14"], context=context)
+    network.weights[:] = np.random.default_rng(8).uniform(0, 100, network.weights.size)
+    layout = [list(cells) for cells in network.layout]
+    copy = slow_threes.Network(slow_threes.Game(rules), layout, network.symmetry, set(context.split("+")))
+    for number, kind in itertools.product(range(2), range(network.contexts)):
+        table = network.tiles(number, 0, kind)
+        for key in itertools.product(range(16), repeat=len(layout[number])):
+            copy.tables[kind * 2 + number][key] = float(table[key])
+    tree = slow.Tree(copy, cache(copy.value))
+    agents = {depth: Agent(network, depth=depth, exact=True) for depth in (1, 2, 3)}
+    for number, (position, state) in enumerate(threes_positions(rules, 20)):
+        few = len(copy.outcomes(next(iter(copy.afterstates(position).values()))[0])) <= 10
+        for depth in (1, 2, 3) if few and number % 2 else (1, 2):
+            found = values_of(agents[depth].choose(state))
+            assert found == pytest.approx(tree.weigh(position, depth), rel=1e-5), state
+
+
+# --- what is left out ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "cuts",
+    [{"cutoff": 0.05}, {"rare": 0.5}, {"width": 1}, {"width": 2}, {"cutoff": 0.03, "rare": 0.2, "width": 3}],
+    ids=str,
+)
+def test_cuts_leave_out_what_they_say(network: Network, cuts: dict[str, Any]) -> None:
+    game = network.game
+    everything = {"cutoff": 0.0, "rare": 0.0, "width": 0, "calm": 0} | cuts
+    agent = Agent(network, depth=3, table=0, **everything)
+    tree = tree_2048(network, **cuts)
+    exact = Agent(network, depth=3, exact=True, table=0)
+    differ = 0
+    for cells in some_boards(game, 8, 3):
+        choice, whole = agent.choose(state_of(game, cells)), exact.choose(state_of(game, cells))
+        assert values_of(choice) == pytest.approx(tree.weigh(cells, 3), rel=1e-6), cells
+        assert choice.search is not None
+        assert whole.search is not None
+        assert choice.search.leaves < whole.search.leaves
+        differ += choice.values != whole.values
+    assert differ > 0
+
+
+def test_calm_boards_are_searched_one_slide_less(network: Network) -> None:
+    game = network.game
+    calm = Agent(network, depth=3, cutoff=0.0, rare=0.0, width=0, calm=5)
+    two, three = Agent(network, depth=2, exact=True), Agent(network, depth=3, exact=True)
+    for empty, other in ((5, two), (6, two), (4, three)):
+        for cells in some_boards(game, 3, empty):
+            state = state_of(game, cells)
+            assert calm.choose(state).values == other.choose(state).values
+
+
+def test_small_boards_have_no_cells_outside() -> None:
+    """The cells that a 2x3 board does not have are not empty ones."""
+    game = make("2048", size="2x3")
+    network = random_network(game, "012")
+    calm = Agent(network, depth=3, cutoff=0.0, rare=0.0, width=0, calm=3)
+    three = Agent(network, depth=3, exact=True)
+    state = game.parse("2 4 0 / 8 0 16")
+    assert calm.choose(state).values == three.choose(state).values
+
+
+def test_the_default_leaves_out_less_than_it_gains(network: Network) -> None:
+    agent, exact = Agent(network, depth=3), Agent(network, depth=3, exact=True)
+    for cells in some_boards(network.game, 5, 6):
+        state = state_of(network.game, cells)
+        some, all_of_it = agent.choose(state).search, exact.choose(state).search
+        assert some is not None
+        assert all_of_it is not None
+        assert 3 * some.leaves < all_of_it.leaves
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("table", [0, 64, 1024, "1M"])
+def test_no_table_changes_an_exact_value(network: Network, table: int | str) -> None:
+    """Not even one of a single line, in which everything is overwritten all the time."""
+    agent = Agent(network, depth=4, exact=True, table=table)
+    plain = Agent(network, depth=4, exact=True, table=0)
+    for cells in some_boards(network.game, 4, 2):
+        state = state_of(network.game, cells)
+        assert values_of(agent.choose(state)) == pytest.approx(values_of(plain.choose(state)), rel=1e-6)
+
+
+def test_a_table_finds_what_was_met_before(network: Network) -> None:
+    cells = next(some_boards(network.game, 1, 5))
+    with_table = Agent(network, depth=3, exact=True).choose(state_of(network.game, cells)).search
+    without = Agent(network, depth=3, exact=True, table=0).choose(state_of(network.game, cells)).search
+    assert with_table is not None
+    assert without is not None
+    assert without.probes == 0
+    assert 0 < with_table.hits < with_table.probes
+    assert with_table.leaves < without.leaves
+    assert with_table.valued < with_table.leaves  # the memory of leaves
+
+
+def test_a_network_that_learns_is_asked_anew(game: Game) -> None:
+    network = random_network(game, "0123,0145")
+    agent = Agent(network, depth=3)
+    state = game.parse(BOARD)
+    before = agent.choose(state)
+    network.weights[:] *= 2
+    after = agent.choose(state)
+    assert values_of(after) == pytest.approx({slide: 2 * v for slide, v in values_of(before).items()}, rel=0.05)
+    assert values_of(after) != values_of(before)
+
+
+@kernel
+def _keep(table: Any, board: u64, extra: u64, depth: u64, tag: u64, value: float) -> None:
+    keep(table, line_of(table, board, extra, depth), board, extra, tag, value)
+
+
+@kernel
+def _find(table: Any, board: u64, extra: u64, depth: u64, tag: u64) -> Any:
+    return find(table, line_of(table, board, extra, depth), board, extra, tag)
+
+
+def test_a_table_keeps_the_deeper_and_the_newer() -> None:
+    table = make_table(64, 1)
+    assert int(table.lines) == 1
+
+    def look_up(board: int, extra: int, depth: int, tag: int) -> float | None:
+        known, value = _find(table, u64(board), u64(extra), u64(depth), u64(tag))
+        return value if known else None
+
+    for board, depth, value in ((7, 3, 1.5), (8, 1, 2.5), (9, 2, 3.5)):
+        _keep(table, u64(board), u64(1), u64(depth), u64(256 + depth), value)
+    assert look_up(7, 1, 3, 256 + 3) == 1.5
+    assert look_up(8, 1, 1, 256 + 1) is None  # the last took its place
+    assert look_up(9, 1, 2, 256 + 2) == 3.5
+    assert look_up(9, 2, 2, 256 + 2) is None
+    assert look_up(9, 1, 1, 256 + 1) is None
+    assert look_up(9, 1, 2, 512 + 2) is None  # another generation
+    _keep(table, u64(6), u64(0), u64(1), u64(512 + 1), 4.5)
+    assert look_up(6, 0, 1, 512 + 1) == 4.5
+    assert look_up(7, 1, 3, 256 + 3) == 1.5  # moved to the second place
+
+
+@pytest.mark.parametrize("contexts", [1, 3])
+def test_nothing_is_found_in_an_empty_memory_of_leaves(contexts: int) -> None:
+    table = make_table(0, contexts)
+    for context, key in itertools.product(range(contexts), [0, 1, 2, 0x1111, 2**64 - 1]):
+        place = int(leaf_place(u64(key), u64(context)))
+        assert context << LEAF_BITS + 1 <= place < (context + 1) << LEAF_BITS + 1
+        assert int(table.leaf_words[place]) != key
+
+
+def test_isomorphic_boards_are_worth_the_same(network: Network) -> None:
+    """In every order of the searches: the table may hold what it found for another view of the board."""
+    game = network.game
+    turned = {Slide.UP: Slide.LEFT, Slide.LEFT: Slide.UP, Slide.RIGHT: Slide.DOWN, Slide.DOWN: Slide.RIGHT}
+    agent = Agent(network, depth=3, exact=True)
+    for cells in some_boards(game, 5, 4):
+        transposed = [cells[4 * column + row] for row in range(4) for column in range(4)]
+        one, other = agent.choose(state_of(game, cells)), agent.choose(state_of(game, transposed))
+        for slide in Slide:
+            assert one.values[slide] == other.values[turned[slide]]
+
+
+# --- time ------------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _clock() -> int:
+    return now()
+
+
+def test_kernels_tell_the_time() -> None:
+    _clock()
+    before, inside, after = time.monotonic_ns(), _clock(), time.monotonic_ns()
+    assert before - 1000 <= inside <= after + 1000
+
+
+def test_more_time_means_more_depth(network: Network) -> None:
+    game = network.game
+    state = state_of(game, next(some_boards(game, 1, 6)))
+    reached = []
+    for limit in ("1us", "2s"):
+        agent = Agent(network, move_time=limit, exact=True, depth=5)
+        agent.prepare()
+        choice = agent.choose(state)
+        assert choice.move is not None
+        assert choice.search is not None
+        (depth,) = choice.search.depths
+        reached.append(depth)
+        exact = Agent(network, depth=depth, exact=True).choose(state)
+        assert values_of(choice) == pytest.approx(values_of(exact), rel=1e-6)
+    assert reached[0] == 1
+    assert reached[1] >= 3
+
+
+def test_a_search_ends_in_time(network: Network) -> None:
+    """Far more than the time would be needed; the bound is wide, since other programs may hold the processor."""
+    agent = Agent(network, move_time=0.05, exact=True, depth=5)
+    agent.prepare()
+    state = network.game.parse("2 0 0 0 / 0 4 0 0 / 0 0 8 0 / 0 0 0 2")
+    began = time.monotonic()
+    choice = agent.choose(state)
+    assert time.monotonic() - began < 5.0
+    assert choice.search is not None
+    assert max(choice.search.depths) in (2, 3, 4)
+
+
+def test_one_slide_needs_no_time(network: Network) -> None:
+    state = network.game.parse("2 4 8 16 / 4 8 16 32 / 8 16 32 64 / 16 32 64 0")
+    forced = network.game.parse("0 2 4 8 / 0 4 8 16 / 0 8 16 32 / 0 16 32 64")
+    assert len(network.game.afterstates(forced)) == 1
+    choice = Agent(network, move_time=10.0).choose(forced)
+    assert choice.move is Slide.LEFT
+    assert choice.search is not None
+    assert choice.search.depths == {1: 1}
+    assert Agent(network, move_time=0.001).choose(state).move is not None
+
+
+def test_percentiles_are_those_of_the_moves(network: Network) -> None:
+    view = make_view(network, SearchOptions(depth=2).resolve())
+    assert isinstance(view, Lookahead)
+    assert gather([network.view]) is None
+    for taken, count in ((1000, 900), (50_000, 90), (8_000_000, 10)):
+        view.counts[BY_TIME + int(math.log2(taken) * 64)] += count
+    view.counts[BY_TIME - MAX_DEPTH - 1 + 2] = 1000
+    view.counts[8] = 9_000_000
+    found = gather([view])
+    assert found is not None
+    assert found.moves == 1000
+    assert found.times["p50"] == pytest.approx(1e-6, rel=0.02)
+    assert found.times["p95"] == pytest.approx(50e-6, rel=0.02)
+    assert found.times["p99"] == pytest.approx(50e-6, rel=0.02)
+    assert found.times["max"] == 9e-3
+
+
+# --- tiles that are too large ------------------------------------------------------------------------------------------------
+
+
+def slowly_downgraded(cells: list[int], highest: int) -> list[int]:
+    """Tiles above the largest missing one become the next smaller, until none is above `highest`."""
+    while max(cells) > highest:
+        missing = [2**exponent for exponent in range(1, 18) if 2**exponent < max(cells) and 2**exponent not in cells]
+        if not missing:
+            return cells
+        cells = [tile // 2 if tile > max(missing) else tile for tile in cells]
+    return cells
+
+
+@given(st.lists(st.sampled_from([0, 2, 4, 8, 512, 2048, 4096, 8192, 16384, 32768, 65536, 131072]), min_size=16, max_size=16))
+@settings(max_examples=150)
+def test_a_board_is_downgraded(network: Network, cells: list[int]) -> None:
+    if not any(cells):
+        return
+    game = network.game
+    state = state_of(game, cells)
+    for face in (4096, 32768):
+        view = make_view(network, SearchOptions(depth=2, downgrade=face).resolve())
+        board, extra = lower(game.tables, view, u64(state.board), u64(state.extra))
+        lowered = State(int(board), int(extra))
+        assert faces(game, lowered) == slowly_downgraded(cells, face // 2)
+        before, after = game.afterstates(state), game.afterstates(lowered)
+        assert set(before) == set(after)  # the same slides are legal, and tiles go to the same places
+        for slide in before:
+            assert [bool(tile) for tile in faces(game, before[slide])] == [bool(tile) for tile in faces(game, after[slide])]
+
+
+def test_large_tiles_are_played_as_smaller_ones(network: Network) -> None:
+    game = network.game
+    large = game.parse("65536 32768 512 2 / 16 8 4 2 / 4 0 0 0 / 2 0 0 0")
+    small = game.parse("2048 1024 512 2 / 16 8 4 2 / 4 0 0 0 / 2 0 0 0")
+    for depth in (1, 2, 3):
+        asked = values_of(Agent(network, depth=depth, downgrade=4096, exact=True).choose(large))
+        plain = Agent(network, depth=depth, exact=True)
+        assert asked == pytest.approx(values_of(plain.choose(small)), rel=1e-6)
+        assert asked != pytest.approx(values_of(plain.choose(large)), rel=1e-3)
+
+
+def test_65536_comes_about_in_play(network: Network) -> None:
+    game = network.game
+    state = game.parse("32768 32768 2 4 / 8 2 4 8 / 2 4 8 2 / 4 8 2 4")
+    choice = Agent(network, depth=3, downgrade=32768).choose(state)
+    assert choice.move in (Slide.LEFT, Slide.RIGHT)
+    slid = game.slide(state, choice.move)
+    assert slid is not None
+    assert slid.reward == 65536
+    assert 65536 in faces(game, slid)
+    assert Agent(network, depth=3).choose(game.sample(slid, Random(1))).move is not None
+
+
+def test_what_training_has_seen_is_known(network: Network, tmp_path: Path) -> None:
+    run = af.train(make("2048"), network="01,45", games=60, block=20, threads=1, seed=1, run=tmp_path / "run")
+    largest = run.network.training["largest"]
+    assert largest == max(
+        round(math.log2(int(tile)))
+        for record in read_metrics(run.folder)
+        if record["kind"] == "block"
+        for tile in record["reached"]
+    )
+    assert SearchOptions(depth=2).resolve().highest(run.network) == largest
+    assert SearchOptions(depth=1).resolve().highest(run.network) == 0
+    assert SearchOptions(depth=2, exact=True).resolve().highest(run.network) == 0
+    assert SearchOptions(depth=2, downgrade=0).resolve().highest(run.network) == 0
+    assert SearchOptions(depth=1, downgrade=16).resolve().highest(run.network) == 3
+    assert SearchOptions(depth=2).resolve().highest(network) == 0  # nothing is known of a network that nobody trained
+
+
+# --- many games, many threads ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+def test_threads_play_the_same_games(game: Game, depth: int) -> None:
+    agent = Agent(random_network(game, "0123,0145"), depth=depth)
+    one = play_match(agent, games=12, seed=5, threads=1)
+    three = play_match(agent, games=12, seed=5, threads=3)
+    assert one.results.scores.tolist() == three.results.scores.tolist()
+    assert one.search is not None
+    assert three.search is not None
+    assert one.search.moves == three.search.moves == one.results.moves.sum()
+    assert one.search.leaves == three.search.leaves
+
+
+def test_depth_helps() -> None:
+    """On a small board, even a network that knows nothing plays better if it looks further."""
+    game = make("2048", size="3x3")
+    network = Network(game, "012,345")
+    means = [af.evaluate(Agent(network, depth=depth), games=200, seed=1).mean for depth in (1, 3)]
+    assert means[1] > 1.3 * means[0]
+
+
+def test_depth_helps_in_threes() -> None:
+    network = Network(make("threes"), "0123")
+    means = [af.evaluate(Agent(network, depth=depth), games=100, seed=1).mean for depth in (1, 3)]
+    assert means[1] > 1.5 * means[0]
+
+
+@pytest.mark.parametrize("cuts", [{"exact": True}, {"cutoff": 0.001, "rare": 0.3, "width": 2, "calm": 3, "table": 0}], ids=str)
+def test_two_threads_search_as_one(network: Network, cuts: dict[str, Any]) -> None:
+    one, two = Agent(network, depth=4, **cuts), Agent(network, depth=4, threads=2, **cuts)
+    for cells in some_boards(network.game, 3, 3):
+        state = state_of(network.game, cells)
+        alone, together = one.choose(state), two.choose(state)
+        assert together.move == alone.move
+        assert values_of(together) == pytest.approx(values_of(alone), rel=1e-6)
+        assert alone.search is not None
+        assert together.search is not None
+        assert together.search.depths == alone.search.depths
+    assert two.choose(network.game.parse(OVER)).move is None
+
+
+def test_two_threads_search_in_time(network: Network) -> None:
+    agent = Agent(network, move_time=0.05, exact=True, depth=5, threads=2)
+    agent.prepare()
+    state = state_of(network.game, next(some_boards(network.game, 1, 6)))
+    choice = agent.choose(state)
+    assert choice.search is not None
+    (depth,) = choice.search.depths
+    assert depth in (2, 3, 4, 5)
+    exact = Agent(network, depth=depth, exact=True).choose(state)
+    assert values_of(choice) == pytest.approx(values_of(exact), rel=1e-6)
+
+
+# --- bad input, and how a search is stopped --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"depth": 0}, "depth must be 1 to 8, not 0"),
+        ({"depth": -1}, "depth must be 1 to 8, not -1"),
+        ({"depth": 12}, "depth must be 1 to 8, not 12; a move would take about"),
+        ({"depth": 10**9}, "a move would take more than a thousand years"),
+        ({"depth": 6, "exact": True}, "1 to 5 for an exact search, not 6; a move would take about"),
+        ({"move_time": 0.0}, "move time must be more than 0"),
+        ({"move_time": "soon"}, "move time is written like"),
+        ({"move_time": "2h"}, "move time must be at most 1h00m, not 2h00m"),
+        ({"depth": 3, "exact": True, "cutoff": 0.1}, "exact search leaves nothing out.*--cutoff"),
+        ({"depth": 3, "cutoff": 1.0}, "cutoff is a share"),
+        ({"depth": 3, "rare": -0.1}, "rare is a share"),
+        ({"depth": 3, "width": -1}, "width is a number of 0 to 16"),
+        ({"depth": 3, "calm": 99}, "calm is a number of 0 to 16"),
+        ({"depth": 3, "table": "much"}, "table is written in bytes"),
+        ({"depth": 3, "table": -5}, "a table cannot have -5 bytes"),
+        ({"depth": 2, "downgrade": 3}, "no tile 3 of 2048"),
+        ({"depth": 2, "threads": 0}, "threads must be 1 to 256"),
+    ],
+    ids=str,
+)
+def test_a_search_that_cannot_be(network: Network, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(af.InputError, match=words):
+        Agent(network, **options)
+
+
+def test_a_table_that_does_not_fit(network: Network) -> None:
+    with pytest.raises(af.ResourceError, match=r"a table of .* is more than the .* of memory that are free"):
+        Agent(network, depth=3, table="900000G")
+
+
+def test_threes_has_no_tiles_to_downgrade() -> None:
+    with pytest.raises(af.InputError, match="no tile 6144 of threes can be taken for a smaller one"):
+        Agent(Network(make("threes"), "0123"), depth=2, downgrade=6144)
+
+
+def test_the_expected_time_grows() -> None:
+    for exact in (False, True):
+        times = [expected_time(depth, exact=exact) for depth in range(2, 12)]
+        assert times == sorted(times)
+    assert expected_time(5, exact=True) > expected_time(5, exact=False)
+
+
+def test_a_board_without_a_move(network: Network) -> None:
+    for options in ({"depth": 3}, {"depth": 5}, {"move_time": 0.01}, {"depth": 4, "threads": 2}):
+        choice = Agent(network, **options).choose(network.game.parse(OVER))
+        assert choice.move is None
+        assert set(choice.values.values()) == {None}
+
+
+HARD = "2 4 8 16 / 256 128 64 32 / 0 0 0 0 / 0 0 0 0"
+ENDLESS = ("--depth", "8", "--cutoff", "0", "--rare", "0")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("eval", "{model}", "--games", "5", *ENDLESS),
+        ("move", "{model}", HARD, *ENDLESS, "--threads", "1"),
+        ("move", "{model}", HARD, *ENDLESS, "--threads", "2"),
+        ("eval", "{model}", "--games", "5", "--save", "{folder}/games.txt", *ENDLESS),
+    ],
+    ids=lambda command: " ".join(command[:1]) + command[-1],
+)
+def test_an_endless_search_is_stopped_at_once(small: Path, tmp_path: Path, command: tuple[str, ...]) -> None:
+    warm = [part.format(model=small, folder=tmp_path) for part in command]
+    warm[warm.index("8")] = "2"
+    done(*warm)  # compile
+    words = [part.format(model=small, folder=tmp_path) for part in command]
+    with subprocess.Popen([*PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        time.sleep(3.0)
+        assert running.poll() is None, "it should not have come to an end"
+        running.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        out, error = running.communicate(timeout=60)
+        assert time.monotonic() - began < 20.0
+    assert running.returncode == 130, error
+    assert out == b""
+    assert b"Traceback" not in error
+
+
+def test_eval_tells_what_the_search_did(small: Path) -> None:
+    found = done("eval", small, "--games", "3", "--depth", "3", "--json").json
+    assert (found["depth"], found["exact"], found["move_time"]) == (3, False, None)
+    search = found["search"]
+    assert search["moves"] == found["moves"]
+    assert 0 < search["table"]["hits"] < search["table"]["probes"]
+    assert search["table"]["hit_rate"] == pytest.approx(search["table"]["hits"] / search["table"]["probes"])
+    assert search["depths"] == {"3": found["moves"]}
+    assert 0 < search["seconds_a_move"]["p50"] <= search["seconds_a_move"]["p99"] <= search["seconds_a_move"]["max"]
+    out = done("eval", small, "--games", "2", "--move-time", "100us").out
+    assert "100us a move" in out
+    assert "a move took" in out
+    assert "search" not in done("eval", small, "--games", "2", "--json").json
+
+
+def test_move_tells_what_the_search_did(small: Path) -> None:
+    found = done("move", small, BOARD, "--depth", "4", "--json").json
+    assert found["depth"] == 4
+    assert found["search"]["depths"] == {"4": 1}
+    assert "depth 2; " in done("move", small, BOARD, "--depth", "2", "--exact").out
+    assert "leaves" not in done("move", small, BOARD).out
+
+
+def test_a_game_that_was_searched_is_written_down(small: Path, tmp_path: Path) -> None:
+    done("eval", small, "--games", "3", "--depth", "2", "--save", tmp_path / "games.txt")
+    verdict = done("judge", tmp_path / "games.txt", "--game", "2048", "--json").json
+    played = done("eval", small, "--games", "3", "--depth", "2", "--json").json
+    assert verdict["summary"]["mean"] == played["mean"]
+
+
+def test_bad_options_are_told_before_the_model_is_read(tmp_path: Path) -> None:
+    check(run_command("eval", tmp_path / "none", "--depth", "99"), Exit.INPUT, "depth must be 1 to 8, not 99")
