@@ -22,20 +22,23 @@ import reference_search as slow
 import reference_threes as slow_threes
 from afterstate.cli.main import Exit
 from afterstate.games.game import Game, Slide, State, make
+from afterstate.games.results import make_results, usual_tile
 from afterstate.kernel import kernel, now, u64
 from afterstate.network.greedy import ValueOf
 from afterstate.network.network import Network
 from afterstate.play.agent import Agent
 from afterstate.play.arena import play_match
 from afterstate.rng import Random
-from afterstate.search.expectimax import BY_TIME, Lookahead, lower, make_view
-from afterstate.search.options import MAX_DEPTH, SearchOptions, expected_time
+from afterstate.search.expectimax import BY_DEPTH, BY_TIME, LONGEST, Lookahead, lower, make_view
+from afterstate.search.options import SearchOptions, expected_time
 from afterstate.search.statistics import gather
 from afterstate.search.table import LEAF_BITS, find, keep, leaf_place, line_of, make_table
 from commandline import BOARD, OVER, PROGRAM, check, done, read_metrics
 from commandline import run as run_command
 from positions import faces, state_of
 from reference_learning import Generator
+
+HARD = "2 4 8 16 / 256 128 64 32 / 0 0 4 0 / 0 2 0 0"  # hardly anything is met twice
 
 
 def random_network(game: Game, patterns: str, values: ValueOf = "afterstate", stages: tuple[int, ...] = (0,)) -> Network:
@@ -356,7 +359,7 @@ def test_a_search_ends_in_time(network: Network) -> None:
     """Far more than the time would be needed; the bound is wide, since other programs may hold the processor."""
     agent = Agent(network, move_time=0.05, exact=True, depth=5)
     agent.prepare()
-    state = network.game.parse("2 0 0 0 / 0 4 0 0 / 0 0 8 0 / 0 0 0 2")
+    state = network.game.parse(HARD)
     began = time.monotonic()
     choice = agent.choose(state)
     assert time.monotonic() - began < 5.0
@@ -381,8 +384,8 @@ def test_percentiles_are_those_of_the_moves(network: Network) -> None:
     assert gather([network.view]) is None
     for taken, count in ((1000, 900), (50_000, 90), (8_000_000, 10)):
         view.counts[BY_TIME + int(math.log2(taken) * 64)] += count
-    view.counts[BY_TIME - MAX_DEPTH - 1 + 2] = 1000
-    view.counts[8] = 9_000_000
+    view.counts[BY_DEPTH + 2] = 1000
+    view.counts[LONGEST] = 9_000_000
     found = gather([view])
     assert found is not None
     assert found.moves == 1000
@@ -446,21 +449,43 @@ def test_65536_comes_about_in_play(network: Network) -> None:
     assert Agent(network, depth=3).choose(game.sample(slid, Random(1))).move is not None
 
 
-def test_what_training_has_seen_is_known(network: Network, tmp_path: Path) -> None:
-    run = af.train(make("2048"), network="01,45", games=60, block=20, threads=1, seed=1, run=tmp_path / "run")
-    largest = run.network.training["largest"]
-    assert largest == max(
-        round(math.log2(int(tile)))
-        for record in read_metrics(run.folder)
-        if record["kind"] == "block"
-        for tile in record["reached"]
-    )
-    assert SearchOptions(depth=2).resolve().highest(run.network) == largest
-    assert SearchOptions(depth=1).resolve().highest(run.network) == 0
-    assert SearchOptions(depth=2, exact=True).resolve().highest(run.network) == 0
-    assert SearchOptions(depth=2, downgrade=0).resolve().highest(run.network) == 0
-    assert SearchOptions(depth=1, downgrade=16).resolve().highest(run.network) == 3
+def test_tiles_beyond_the_usual_ones_are_downgraded(network: Network, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    run = af.train(make("2048"), network="01,45", games=300, block=150, threads=1, seed=1, run=folder)
+    (*_, block) = [record for record in read_metrics(folder) if record["kind"] == "block"]
+    usual = run.network.training["usual"]
+    assert usual == max(round(math.log2(int(tile))) for tile, share in block["reached"].items() if share > 0.01)
+    for index, highest in ((usual, 0), (10, 0), (11, 10), (13, 12), (15, 14), ("13", 0), (-1, 0), (99, 0)):
+        network.training["usual"] = index
+        assert SearchOptions(depth=2).resolve().highest(network) == highest
+        assert SearchOptions(move_time=0.1).resolve().highest(network) == highest
+        assert SearchOptions(depth=1).resolve().highest(network) == 0
+        assert SearchOptions(depth=2, exact=True).resolve().highest(network) == 0
+        assert SearchOptions(depth=2, downgrade=0).resolve().highest(network) == 0
+        assert SearchOptions(depth=1, downgrade=16).resolve().highest(network) == 3
+    del network.training["usual"]
     assert SearchOptions(depth=2).resolve().highest(network) == 0  # nothing is known of a network that nobody trained
+
+
+def test_the_usual_tile_is_that_of_one_game_in_a_hundred() -> None:
+    results = make_results(300)
+    results.largest[:] = 9
+    results.largest[:3] = 12
+    assert usual_tile(results) == 9
+    results.largest[3] = 11
+    assert usual_tile(results) == 11
+    assert usual_tile(results.part(0, 1)) == 12
+
+
+def test_large_tiles_of_threes_are_downgraded() -> None:
+    game = make("threes")
+    network = random_network(game, "012,14")
+    large = game.parse("6144 3072 192 1 / 3 6 12 2 / 0 3 6 0 / 0 0 0 0 | next 1")
+    small = game.parse("768 384 192 1 / 3 6 12 2 / 0 3 6 0 / 0 0 0 0 | next 1")
+    low = game.parse("48 24 3 1 / 3 12 12 2 / 0 3 12 0 / 0 0 0 0 | next 1")  # the only gap is the 6, which a 3 can fill
+    plain = Agent(network, depth=2, exact=True)
+    assert values_of(Agent(network, depth=2, exact=True, downgrade=1536).choose(large)) == values_of(plain.choose(small))
+    assert values_of(Agent(network, depth=2, exact=True, downgrade=24).choose(low)) != values_of(plain.choose(low))
 
 
 # --- many games, many threads ------------------------------------------------------------------------------------------------
@@ -554,9 +579,10 @@ def test_a_table_that_does_not_fit(network: Network) -> None:
         Agent(network, depth=3, table="900000G")
 
 
-def test_threes_has_no_tiles_to_downgrade() -> None:
-    with pytest.raises(af.InputError, match="no tile 6144 of threes can be taken for a smaller one"):
-        Agent(Network(make("threes"), "0123"), depth=2, downgrade=6144)
+@pytest.mark.parametrize("tile", [1, 3, 6, 7])
+def test_small_tiles_of_threes_stay_what_they_are(tile: int) -> None:
+    with pytest.raises(af.InputError, match=f"no tile {tile} of threes can be taken for a smaller one"):
+        Agent(Network(make("threes"), "0123"), depth=2, downgrade=tile)
 
 
 def test_the_expected_time_grows() -> None:
@@ -573,7 +599,6 @@ def test_a_board_without_a_move(network: Network) -> None:
         assert set(choice.values.values()) == {None}
 
 
-HARD = "2 4 8 16 / 256 128 64 32 / 0 0 0 0 / 0 0 0 0"
 ENDLESS = ("--depth", "8", "--cutoff", "0", "--rare", "0")
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from afterstate.errors import InputError
-from afterstate.kernel import BIT_GATHER, kernel, pext, u64
+from afterstate.kernel import BIT_GATHER, kernel, pext, routine, u64
 from afterstate.units import shorten
 
 _ZERO = u64(0)
@@ -185,3 +185,31 @@ def largest_nibble(x: u64) -> u64:
         largest = max(largest, x & u64(15))
         x = x >> _S4
     return largest
+
+
+@routine
+def close_gaps(x: u64, more: u64, highest: u64, lowest: u64) -> tuple[u64, u64]:
+    """Tiles above the largest missing one become one less, again and again while one is above `highest` -> x, more.
+
+    A tile is the sum of its nibbles in both words. A gap is at `lowest` or above. With `highest` 0 nothing changes. Tiles that
+    differ stay different, so that the same ones can merge.
+    """
+    top = largest_nibble(x) + largest_nibble(more)
+    while highest != _ZERO and top > highest:
+        present = _ZERO  # a bit for each tile on the board
+        for cell in range(_S16):
+            present |= _S1 << (((x >> (_S4 * cell)) & u64(15)) + ((more >> (_S4 * cell)) & u64(15)))
+        gap = top - _S1
+        while gap >= lowest and (present >> gap) & _S1 != _ZERO:
+            gap -= _S1
+        if gap < lowest:
+            break
+        for cell in range(_S16):
+            at = _S4 * cell
+            if ((x >> at) & u64(15)) + ((more >> at) & u64(15)) > gap:
+                if (more >> at) & u64(15) != _ZERO:
+                    more -= _S1 << at
+                else:
+                    x -= _S1 << at
+        top -= _S1
+    return x, more

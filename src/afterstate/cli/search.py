@@ -18,7 +18,8 @@ Table = Annotated[str | None, typer.Option(help="memory of the transposition tab
 Downgrade = Annotated[
     int | None,
     typer.Option(
-        help="from this tile on take the tiles above a gap for smaller ones; 0: never  [default: past what training has seen]"
+        help="from this tile on take tiles above a gap for smaller ones; 0 for never  "
+        "[default: from the largest that 1 % of the training's games reached]"
     ),
 ]
 

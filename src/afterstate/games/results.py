@@ -82,6 +82,11 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
     return max(centre - half, 0.0), min(centre + half, 1.0)
 
 
+def usual_tile(results: Results) -> int:
+    """Index of the largest tile that one game in a hundred reached."""
+    return int(np.sort(results.largest)[::-1][len(results.largest) // 100])
+
+
 def summarise(game: Game, results: Results, seconds: float) -> Summary:
     """The figures of all games in `results`."""
     count = len(results.scores)

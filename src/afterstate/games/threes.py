@@ -53,6 +53,7 @@ class ThreesGame(Game):
 
     name = "threes"
     best = "mean"  # nearly all games reach 384 long before the player is at its best
+    lowest_downgrade = 4
 
     def __init__(self, rules: str, shape: Shape) -> None:
         row = self._row = RULES[rules]

@@ -19,12 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from afterstate.bitboard import empty_cells, largest_nibble, transpose
+from afterstate.bitboard import close_gaps, empty_cells, largest_nibble, transpose
 from afterstate.games.game import (
     WRONG_CELL,
     WRONG_HINT,
     WRONG_TILE,
     announced,
+    downgrade,
     enter,
     final_score,
     largest,
@@ -391,6 +392,12 @@ def _enter(game: Any, board: u64, extra: u64, cell: u64, tile: u64, hint: u64) -
             return WRONG_HINT, board, extra
         extra = _take(game, extra, hint) | (hint << HINT)
     return 0, board, extra
+
+
+@implement(downgrade, Threes)
+def _downgrade(game: Any, board: u64, extra: u64, highest: u64) -> tuple[u64, u64]:
+    lowered, _ = close_gaps(board, _0, highest, _4)
+    return lowered, extra
 
 
 @implement(announced, Threes)

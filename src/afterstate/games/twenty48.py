@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from afterstate.bitboard import (
     Shape,
+    close_gaps,
     empty_cells,
     format_cells,
     largest_nibble,
@@ -206,27 +207,7 @@ def _largest(game: Any, board: u64, extra: u64) -> u64:
 
 @implement(downgrade, Twenty48)
 def _downgrade(game: Any, board: u64, extra: u64, highest: u64) -> tuple[u64, u64]:
-    if highest == _0:
-        return board, extra
-    top = largest_nibble(board) + largest_nibble(extra)
-    while top > highest:
-        present = _0  # a bit for each exponent on the board
-        for cell in range(_16):
-            present |= _1 << (((board >> (_4 * cell)) & _15) + ((extra >> (_4 * cell)) & _15))
-        hole = top - _1
-        while hole > _0 and (present >> hole) & _1 != _0:
-            hole -= _1
-        if hole == _0:
-            break  # every tile is there
-        for cell in range(_16):
-            at = _4 * cell
-            if ((board >> at) & _15) + ((extra >> at) & _15) > hole:
-                if (extra >> at) & _15 != _0:
-                    extra -= _1 << at
-                else:
-                    board -= _1 << at
-        top -= _1
-    return board, extra
+    return close_gaps(board, extra, highest, _1)
 
 
 class Twenty48Game(Game):

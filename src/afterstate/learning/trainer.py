@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afterstate.errors import DivergedError, FileError, ModelError
-from afterstate.games.results import Results, Summary, make_results, summarise
+from afterstate.games.results import Results, Summary, make_results, summarise, usual_tile
 from afterstate.kernel import u64
 from afterstate.learning.episode import make_seat, play_games
 from afterstate.learning.options import Phase, TrainOptions
@@ -110,7 +110,7 @@ class Trainer:
         self.block_phase = self.phases[0]  # of the block under way
         self.small = small_patterns(options)
         self.games = 0  # played so far, over all sittings
-        self.largest = 0  # index of the largest tile so far
+        self.usual = 0  # index of the largest tile that is nothing unusual, by the last block
         self.seconds = 0.0  # spent on training so far, over all sittings
         self.evaluated = 0  # games at the last evaluation
         self.in_block = 0  # games played of the block under way
@@ -266,7 +266,7 @@ class Trainer:
         self._check_values()
         block = summarise(self.game, self.results, self.block_seconds)
         self._check_score(block)
-        self._largest()
+        self.usual = usual_tile(self.results)
         self.last_block = block
         record = {"kind": "block", "games": self.games, "training_seconds": self.seconds}
         record |= {"method": self.block_phase.method, "alpha": self.block_phase.alpha}
@@ -351,11 +351,6 @@ class Trainer:
         self.save_seconds = self.saved_at - began
         self.saved_games = self.games
 
-    def _largest(self) -> int:
-        """Index of the largest tile that a game of this run has ended with."""
-        self.largest = int(self.results.largest[: self.in_block].max(initial=self.largest))
-        return self.largest
-
     def _write(self, network: Network, path: Path, **details: Any) -> None:
         more = details.pop("more", None)
         network.training = {
@@ -365,7 +360,7 @@ class Trainer:
             "evaluated": self.evaluated,
             "block_seconds": self.block_seconds,
             "tally": list(self._sums()),
-            "largest": self._largest(),
+            "usual": self.usual,
         } | details
         save_model(network, path, more=more)
 
@@ -377,7 +372,7 @@ class Trainer:
             self.games, self.seconds = int(state["games"]), float(state["seconds"])
             self.evaluated, self.block_seconds = int(state["evaluated"]), float(state["block_seconds"])
             self.seats[0].tally.sums[:] = state["tally"]
-            self.largest = int(state["largest"])
+            self.usual = int(state["usual"])
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"{self.folder.last} is not a checkpoint: {error}") from error
         if self.coherence is not None:

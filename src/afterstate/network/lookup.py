@@ -179,6 +179,26 @@ def value_seen(net: Any, board: u64, seen: u64, context: u64) -> float:
 
 
 @kernel
+def fetch_seen(net: Any, board: u64, seen: u64, context: u64) -> None:
+    """Ask the memory for what `value_seen` will need."""
+    weights, symmetry = net.weights, net.symmetry
+    base = stage_of(net.stages, board) * stage_size(net.stages) + context * net.context_size
+    b0, b1, b2, b3, b4, b5, b6, b7 = isomorphs(to_planes(seen), net.square, net.right, net.down)
+    for number in range(u64(net.masks.size)):
+        mask, offset = net.masks[number], net.offsets[number] + base
+        prefetch(weights, offset + pext(b0, mask))
+        if symmetry >= _4:
+            prefetch(weights, offset + pext(b1, mask))
+            prefetch(weights, offset + pext(b2, mask))
+            prefetch(weights, offset + pext(b3, mask))
+        if symmetry == _8:
+            prefetch(weights, offset + pext(b4, mask))
+            prefetch(weights, offset + pext(b5, mask))
+            prefetch(weights, offset + pext(b6, mask))
+            prefetch(weights, offset + pext(b7, mask))
+
+
+@kernel
 def _weight(net: Any, stage: u64, index: u64) -> float:
     if stage_size(net.stages) != _0 and stage != _0:
         return np.float64(net.weights[last_written(net, index)])

@@ -15,14 +15,15 @@ from afterstate.bitboard import empty_cells, to_planes
 from afterstate.games.game import MAX_OUTCOMES, downgrade, look, outcomes, slides
 from afterstate.kernel import implement, kernel, now, popcount, routine, specialised, u64
 from afterstate.network.greedy import MINUS_INFINITY, Afterstates, Desk, States, alone, settle, survey, weigh
-from afterstate.network.lookup import isomorphs, value_seen
+from afterstate.network.lookup import fetch_seen, isomorphs, value_seen
 from afterstate.network.network import Network
 from afterstate.search.options import MAX_DEPTH, SearchOptions
 from afterstate.search.table import Table, find, forget_leaves, keep, leaf_place, line_of, make_table
 
 _0, _1 = u64(0), u64(1)
 
-ROWS = MAX_DEPTH + 1
+SPARE = MAX_DEPTH + 1  # a row for what is looked at while the memory is asked for something else
+ROWS = SPARE + 1
 STEPS = 64  # of the histogram of times for each doubling of the time
 TIMES = 48 * STEPS
 
@@ -147,6 +148,24 @@ def leaf_value(leaf: Any, game: Any, net: Any, search: Any, board: u64, extra: u
     raise NotImplementedError
 
 
+@specialised
+def fetch_leaf(leaf: Any, net: Any, search: Any, board: u64, extra: u64) -> None:
+    """Ask the memory for what `leaf_value` will need, unless it is known."""
+    raise NotImplementedError
+
+
+@implement(fetch_leaf, Afterstates)
+def _fetch_afterstate(leaf: Any, net: Any, search: Any, board: u64, extra: u64) -> None:
+    seen, context = look(net.sight, board, extra)
+    if search.table.leaf_words[leaf_place(seen, context)] != seen:
+        fetch_seen(net, board, seen, context)
+
+
+@implement(fetch_leaf, States)
+def _fetch_no_states(leaf: Any, net: Any, search: Any, board: u64, extra: u64) -> None:
+    pass  # there are too many of them
+
+
 @implement(leaf_value, Afterstates)
 def _leaf_afterstate(leaf: Any, game: Any, net: Any, search: Any, board: u64, extra: u64) -> float:
     return _value(net, search, board, extra)
@@ -186,27 +205,47 @@ def _least_chance(search: Any, count: int, chances: Any) -> float:
 
 
 @kernel
+def _slide_ahead(game: Any, net: Any, search: Any, board: u64, extra: u64, row: int) -> int:
+    """Write the slides of a state to a row, and ask the memory for what their leaves need -> those that are legal."""
+    after, extras, rewards = _slide_rows(search, row)
+    legal = slides(game, board, extra, after, extras, rewards)
+    for slide in range(4):
+        if legal & (1 << slide):
+            fetch_leaf(search.leaf, net, search, after[slide], extras[slide])
+    return legal
+
+
+@kernel
 def _expect_leaves(game: Any, net: Any, search: Any, board: u64, extra: u64, whole: bool) -> float:
-    """E(s', 1): every new tile, every slide, and the network. With `whole` no outcome is left out."""
+    """E(s', 1): every new tile, every slide, and the network. With `whole` no outcome is left out.
+
+    While one outcome is added up the memory of the next is under way; the two take turns with two rows.
+    """
     boards, more, chances = _outcome_rows(search, 1)
-    after, extras, rewards = _slide_rows(search, 1)
     count = outcomes(game, board, extra, boards, more, chances)
     least = 0.0 if whole else _least_chance(search, count, chances)
     expected, kept = 0.0, 0.0
     leaves = 0
-    for number in range(count):
-        chance = chances[number]
-        if chance < least:
-            continue
-        kept += chance
-        legal = slides(game, boards[number], more[number], after, extras, rewards)
-        best = 0.0 if legal == 0 else MINUS_INFINITY
-        for slide in range(4):
-            if legal & (1 << slide):
-                leaves += 1
-                value = rewards[slide] + leaf_value(search.leaf, game, net, search, after[slide], extras[slide])
-                best = max(best, value)
-        expected += chance * best
+    row = 1
+    legal, ahead, chance = 0, 0, 0.0
+    for number in range(count + 1):
+        if number < count:
+            if chances[number] < least:
+                continue
+            ahead = _slide_ahead(game, net, search, boards[number], more[number], row)
+        row = SPARE if row == 1 else 1
+        if chance > 0.0:  # this is not the first
+            after, extras, rewards = _slide_rows(search, row)
+            best = 0.0 if legal == 0 else MINUS_INFINITY
+            for slide in range(4):
+                if legal & (1 << slide):
+                    leaves += 1
+                    value = rewards[slide] + leaf_value(search.leaf, game, net, search, after[slide], extras[slide])
+                    best = max(best, value)
+            expected += chance * best
+            kept += chance
+        if number < count:
+            legal, chance = ahead, chances[number]
     search.counts[NODES] += 1
     search.counts[LEAVES] += leaves
     return expected if least == 0.0 else expected / kept

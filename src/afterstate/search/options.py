@@ -11,6 +11,7 @@ from afterstate.units import format_time, parse_bytes, parse_time
 
 MAX_DEPTH = 8
 MAX_EXACT = 5
+LEAST_USUAL = 11  # index of the smallest tile that is taken for a smaller one unasked: 2048, or 768 in Threes!
 SLOWEST = 3600.0  # seconds a move
 
 # seconds that a typical move takes at depth 2, and how many times longer each further slide makes it
@@ -97,14 +98,15 @@ class SearchOptions:
     def highest(self, network: Network) -> int:
         """Index of the largest tile that the network is asked about; 0 if it is asked about every board as it is.
 
-        Unless something is asked for, that is the largest tile that its training has seen; the network's own choice at depth
-        1 and an exact search stay as they are.
+        Unless something is asked for, tiles are downgraded from the largest one on that one game in a hundred of the training
+        reached: from there on the network has hardly ever seen how to go on. The network's own choice at depth 1, an exact
+        search, and boards that are too small for the tile 2048 stay as they are.
         """
         game = network.game
         if self.downgrade is None:
-            largest = network.training.get("largest")
-            known = isinstance(largest, int) and game.lowest_downgrade <= largest < 15
-            return largest if known and not self.exact and not self.is_plain else 0  # type: ignore[return-value]
+            usual = network.training.get("usual")
+            asked = not self.exact and not self.is_plain and isinstance(usual, int) and LEAST_USUAL <= usual <= 15
+            return usual - 1 if asked else 0  # type: ignore[operator]
         if self.downgrade == 0:
             return 0
         index = tile_index(game, self.downgrade)
