@@ -106,8 +106,14 @@ def _size_by_tile(stages: Any) -> u64:
 @kernel
 def index_board(net: Any, board: u64, extra: u64, indices: Any, at: u64) -> None:
     """Write the m indices of a position's weights to indices[at:], pattern by pattern, and ask the memory for each."""
-    weights, symmetry = net.weights, net.symmetry
     seen, context = look(net.sight, board, extra)
+    index_seen(net, board, seen, context, indices, at)
+
+
+@kernel
+def index_seen(net: Any, board: u64, seen: u64, context: u64, indices: Any, at: u64) -> None:
+    """The same for a position that is looked at as `look` says."""
+    weights, symmetry = net.weights, net.symmetry
     base = stage_of(net.stages, board) * stage_size(net.stages) + context * net.context_size
     b0, b1, b2, b3, b4, b5, b6, b7 = isomorphs(to_planes(seen), net.square, net.right, net.down)
     for number in range(u64(net.masks.size)):
@@ -176,26 +182,6 @@ def value_seen(net: Any, board: u64, seen: u64, context: u64) -> float:
             c += _weight(net, stage, offset + pext(b6, mask))
             d += _weight(net, stage, offset + pext(b7, mask))
     return (a + b) + (c + d)
-
-
-@kernel
-def fetch_seen(net: Any, board: u64, seen: u64, context: u64) -> None:
-    """Ask the memory for what `value_seen` will need."""
-    weights, symmetry = net.weights, net.symmetry
-    base = stage_of(net.stages, board) * stage_size(net.stages) + context * net.context_size
-    b0, b1, b2, b3, b4, b5, b6, b7 = isomorphs(to_planes(seen), net.square, net.right, net.down)
-    for number in range(u64(net.masks.size)):
-        mask, offset = net.masks[number], net.offsets[number] + base
-        prefetch(weights, offset + pext(b0, mask))
-        if symmetry >= _4:
-            prefetch(weights, offset + pext(b1, mask))
-            prefetch(weights, offset + pext(b2, mask))
-            prefetch(weights, offset + pext(b3, mask))
-        if symmetry == _8:
-            prefetch(weights, offset + pext(b4, mask))
-            prefetch(weights, offset + pext(b5, mask))
-            prefetch(weights, offset + pext(b6, mask))
-            prefetch(weights, offset + pext(b7, mask))
 
 
 @kernel

@@ -66,6 +66,7 @@ class Agent:
     ) -> None:
         self.network = network
         self.options = SearchOptions.of(
+            network.game.name,
             depth=depth, move_time=move_time, exact=exact, cutoff=cutoff, rare=rare, calm=calm, width=width, table=table,
             downgrade=downgrade,
         )  # fmt: skip

@@ -14,15 +14,17 @@ from numpy.typing import NDArray
 from afterstate.bitboard import empty_cells, to_planes
 from afterstate.games.game import MAX_OUTCOMES, downgrade, look, outcomes, slides
 from afterstate.kernel import implement, kernel, now, popcount, routine, specialised, u64
-from afterstate.network.greedy import MINUS_INFINITY, Afterstates, Desk, States, alone, settle, survey, weigh
-from afterstate.network.lookup import fetch_seen, isomorphs, value_seen
+from afterstate.network.greedy import MINUS_INFINITY, Afterstates, Desk, States, alone, make_desk, settle, survey, weigh
+from afterstate.network.lookup import index_seen, isomorphs, sum_weights, value_seen
 from afterstate.network.network import Network
 from afterstate.search.options import MAX_DEPTH, SearchOptions
 from afterstate.search.table import Table, find, forget_leaves, keep, leaf_place, line_of, make_table
 
 _0, _1 = u64(0), u64(1)
 
-SPARE = MAX_DEPTH + 1  # a row for what is looked at while the memory is asked for something else
+SPARE = (
+    MAX_DEPTH + 2 - MAX_DEPTH % 2
+)  # even, while 1 is odd: a row for what is looked at while the memory is asked for something else
 ROWS = SPARE + 1
 STEPS = 64  # of the histogram of times for each doubling of the time
 TIMES = 48 * STEPS
@@ -61,6 +63,7 @@ class Lookahead(NamedTuple):
     chances: NDArray[np.float64]  # (ROWS, MAX_OUTCOMES)
     rewards: NDArray[np.int64]  # (ROWS, 4)
     first: NDArray[np.float64]  # (ROWS, 4) values of slides at a glance
+    indices: NDArray[Any]  # (8 * m,) of leaves that the memory was asked for
 
 
 def make_view(network: Network, options: SearchOptions, halt: NDArray[np.int64] | None = None) -> Any:
@@ -88,6 +91,7 @@ def make_view(network: Network, options: SearchOptions, halt: NDArray[np.int64] 
         chances=alone(ROWS * MAX_OUTCOMES, np.float64).reshape(ROWS, MAX_OUTCOMES),
         rewards=alone(ROWS * 4, np.int64).reshape(ROWS, 4),
         first=alone(ROWS * 4, np.float64).reshape(ROWS, 4),
+        indices=make_desk(network.lookup, moves=2).indices,
     )
 
 
@@ -149,21 +153,60 @@ def leaf_value(leaf: Any, game: Any, net: Any, search: Any, board: u64, extra: u
 
 
 @specialised
-def fetch_leaf(leaf: Any, net: Any, search: Any, board: u64, extra: u64) -> None:
-    """Ask the memory for what `leaf_value` will need, unless it is known."""
+def ask_leaf(leaf: Any, net: Any, search: Any, row: int, slide: int) -> bool:
+    """Ask the memory for what the value of a slide's afterstate will need -> whether there is anything to wait for."""
     raise NotImplementedError
 
 
-@implement(fetch_leaf, Afterstates)
-def _fetch_afterstate(leaf: Any, net: Any, search: Any, board: u64, extra: u64) -> None:
-    seen, context = look(net.sight, board, extra)
-    if search.table.leaf_words[leaf_place(seen, context)] != seen:
-        fetch_seen(net, board, seen, context)
+@specialised
+def told_leaf(leaf: Any, game: Any, net: Any, search: Any, row: int, slide: int, asked: bool) -> float:
+    """The value of a slide's afterstate, after `ask_leaf`."""
+    raise NotImplementedError
 
 
-@implement(fetch_leaf, States)
-def _fetch_no_states(leaf: Any, net: Any, search: Any, board: u64, extra: u64) -> None:
-    pass  # there are too many of them
+@kernel
+def _note_place(net: Any, row: int, slide: int) -> u64:
+    """Where the indices of a leaf are noted: two rows take turns."""
+    place: u64 = u64(4 * (row & 1) + slide) * net.lookups
+    return place
+
+
+@implement(ask_leaf, Afterstates)
+def _ask_afterstate(leaf: Any, net: Any, search: Any, row: int, slide: int) -> bool:
+    after, extras, _ = _slide_rows(search, row)
+    seen, context = look(net.sight, after[slide], extras[slide])
+    place = leaf_place(seen, context)
+    after[4 + slide], extras[4 + slide] = seen, place  # to look no second time
+    if search.table.leaf_words[place] == seen:
+        return False
+    index_seen(net, after[slide], seen, context, search.indices, _note_place(net, row, slide))
+    return True
+
+
+@implement(told_leaf, Afterstates)
+def _told_afterstate(leaf: Any, game: Any, net: Any, search: Any, row: int, slide: int, asked: bool) -> float:
+    after, extras, _ = _slide_rows(search, row)
+    seen, place = after[4 + slide], extras[4 + slide]
+    words, values = search.table.leaf_words, search.table.leaf_values
+    if words[place] != seen:
+        if not asked:  # it was there, but another has taken its place
+            return _glance(game, net, search, after[slide], extras[slide])
+        search.counts[VALUED] += 1
+        words[place] = seen
+        values[place + _1] = sum_weights(net, search.indices, _note_place(net, row, slide))
+    value: float = values[place + _1]
+    return value
+
+
+@implement(ask_leaf, States)
+def _ask_no_states(leaf: Any, net: Any, search: Any, row: int, slide: int) -> bool:
+    return False  # there are too many of them
+
+
+@implement(told_leaf, States)
+def _told_states(leaf: Any, game: Any, net: Any, search: Any, row: int, slide: int, asked: bool) -> float:
+    after, extras, _ = _slide_rows(search, row)
+    return leaf_value(leaf, game, net, search, after[slide], extras[slide])
 
 
 @implement(leaf_value, Afterstates)
@@ -205,14 +248,15 @@ def _least_chance(search: Any, count: int, chances: Any) -> float:
 
 
 @kernel
-def _slide_ahead(game: Any, net: Any, search: Any, board: u64, extra: u64, row: int) -> int:
-    """Write the slides of a state to a row, and ask the memory for what their leaves need -> those that are legal."""
+def _slide_ahead(game: Any, net: Any, search: Any, board: u64, extra: u64, row: int) -> tuple[int, int]:
+    """Write the slides of a state to a row, and ask for their leaves -> those that are legal, those to wait for."""
     after, extras, rewards = _slide_rows(search, row)
     legal = slides(game, board, extra, after, extras, rewards)
+    asked = 0
     for slide in range(4):
-        if legal & (1 << slide):
-            fetch_leaf(search.leaf, net, search, after[slide], extras[slide])
-    return legal
+        if (legal & (1 << slide)) and ask_leaf(search.leaf, net, search, row, slide):
+            asked |= 1 << slide
+    return legal, asked
 
 
 @kernel
@@ -227,25 +271,26 @@ def _expect_leaves(game: Any, net: Any, search: Any, board: u64, extra: u64, who
     expected, kept = 0.0, 0.0
     leaves = 0
     row = 1
-    legal, ahead, chance = 0, 0, 0.0
+    legal, asked, chance = 0, 0, 0.0
+    next_legal, next_asked = 0, 0
     for number in range(count + 1):
         if number < count:
             if chances[number] < least:
                 continue
-            ahead = _slide_ahead(game, net, search, boards[number], more[number], row)
+            next_legal, next_asked = _slide_ahead(game, net, search, boards[number], more[number], row)
         row = SPARE if row == 1 else 1
         if chance > 0.0:  # this is not the first
-            after, extras, rewards = _slide_rows(search, row)
+            rewards = search.rewards[row]
             best = 0.0 if legal == 0 else MINUS_INFINITY
             for slide in range(4):
                 if legal & (1 << slide):
                     leaves += 1
-                    value = rewards[slide] + leaf_value(search.leaf, game, net, search, after[slide], extras[slide])
-                    best = max(best, value)
+                    known = told_leaf(search.leaf, game, net, search, row, slide, bool(asked & (1 << slide)))
+                    best = max(best, rewards[slide] + known)
             expected += chance * best
             kept += chance
         if number < count:
-            legal, chance = ahead, chances[number]
+            legal, asked, chance = next_legal, next_asked, chances[number]
     search.counts[NODES] += 1
     search.counts[LEAVES] += leaves
     return expected if least == 0.0 else expected / kept

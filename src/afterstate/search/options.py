@@ -29,8 +29,26 @@ class Profile:
 
 
 EXACT = Profile()
-# by depth, and the last for all beyond it
-PROFILES: tuple[Profile, ...] = (EXACT, EXACT, EXACT, Profile(cutoff=0.02, rare=0.5, calm=0, width=0))
+# what is left out at depth 3, by game; measured in docs/search.md
+_AT_THREE = {
+    "2048": Profile(cutoff=0.12, rare=0.5, calm=6, width=2),
+    "threes": Profile(cutoff=0.05, rare=0.5),
+}
+_ANY_GAME = Profile(cutoff=0.02, rare=0.2)
+_DEEPER = 0.16  # each further slide looks into what is so many times less probable
+
+
+def default_profile(game: str, depth: int) -> Profile:
+    """What a search leaves out if nothing else is asked for: nothing up to depth 2."""
+    if depth < 3:
+        return EXACT
+    first = _AT_THREE.get(game, _ANY_GAME)
+    return replace(first, cutoff=first.cutoff * _DEEPER ** (depth - 3))
+
+
+def default_table(depth: int) -> int:
+    """Bytes of the table: as small as it may be, to stay in the processor's cache."""
+    return 0 if depth < 3 else min(1 << 18 + 2 * (depth - 3), 1 << 26)
 
 
 @dataclass(frozen=True)
@@ -48,21 +66,23 @@ class SearchOptions:
     downgrade: int | None = None  # the face of the first tile that is too large for the network; 0 for none
 
     @classmethod
-    def of(cls, *, move_time: float | str | None = None, table: int | str | None = None, **options: Any) -> "SearchOptions":
-        """Read and resolve options: times and sizes may be text."""
+    def of(
+        cls, game: str = "", *, move_time: float | str | None = None, table: int | str | None = None, **options: Any
+    ) -> "SearchOptions":
+        """Read and resolve options for a game by name: times and sizes may be text."""
         return cls(
             move_time=None if move_time is None else parse_time(move_time, name="move time"),
             table=None if table is None else parse_bytes(table, name="table"),
             **options,
-        ).resolve()
+        ).resolve(game)
 
     @property
     def is_plain(self) -> bool:
         """Whether the network's own choice is all that is asked for."""
         return self.move_time is None and self.depth == 1
 
-    def resolve(self) -> "SearchOptions":
-        """The same with nothing left open. What cannot be is refused."""
+    def resolve(self, game: str = "") -> "SearchOptions":
+        """The same for a game by name, with nothing left open. What cannot be is refused."""
         if self.move_time is not None:
             parse_time(self.move_time, name="move time")
             if not CLOCK:
@@ -71,16 +91,14 @@ class SearchOptions:
                 raise InputError(f"move time must be at most {format_time(SLOWEST)}, not {format_time(self.move_time)}")
         depth = self.depth if self.depth is not None else (1 if self.move_time is None else MAX_DEPTH)
         self._check_depth(depth)
-        profile = EXACT if self.exact else PROFILES[min(depth, len(PROFILES) - 1)]
+        profile = EXACT if self.exact else default_profile(game, depth)
         names = ("cutoff", "rare", "calm", "width")
         if self.exact and (wrong := [name for name in names if getattr(self, name)]):
             raise InputError(f"an exact search leaves nothing out: give --exact or --{wrong[0]}, not both")
         cuts = [getattr(profile, name) if getattr(self, name) is None else getattr(self, name) for name in names]
         cutoff, rare = _share("cutoff", cuts[0]), _share("rare", cuts[1])
         calm, width = _count("calm", cuts[2]), _count("width", cuts[3])
-        table = self.table
-        if table is None:
-            table = 0 if depth < 3 else (1 << 20 if depth == 3 else 1 << 26)
+        table = default_table(depth) if self.table is None else self.table
         if table < 0:
             raise InputError(f"a table cannot have {table} bytes")
         return replace(self, depth=depth, cutoff=cutoff, rare=rare, calm=calm, width=width, table=table)
