@@ -231,7 +231,6 @@ def _expect_states(game: Any, net: Any, search: Any, board: u64, extra: u64) -> 
 @routine
 def _glance(game: Any, net: Any, search: Any, board: u64, extra: u64) -> float:
     """E(s', 0)."""
-    search.counts[LEAVES] += 1
     return leaf_value(search.leaf, game, net, search, board, extra)
 
 
@@ -317,6 +316,7 @@ def _key(net: Any, search: Any, board: u64, extra: u64) -> u64:
 def _expect(game: Any, net: Any, search: Any, board: u64, extra: u64, depth: int, reach: float) -> float:
     """E(s', depth), met with probability `reach`; row `depth` of the working memory is this call's own."""
     if depth == 0 or reach < search.cuts.cutoff:
+        search.counts[LEAVES] += 1
         return _glance(game, net, search, board, extra)
     whole = search.cuts.rare == 0.0 or reach == 1.0
     key, tag, at = _0, _0, _0
@@ -364,20 +364,24 @@ def _expect(game: Any, net: Any, search: Any, board: u64, extra: u64, depth: int
 @kernel
 def _most_promising(game: Any, net: Any, search: Any, legal: int, depth: int) -> int:
     """Of the legal slides those that the network likes best, as many as the search is wide."""
-    after, extras, rewards = _slide_rows(search, depth)
-    first = search.first[depth]
+    if popcount(u64(legal)) <= u64(search.cuts.width):
+        return legal
+    rewards, first = search.rewards[depth], search.first[depth]
+    asked = 0
     for slide in range(4):
-        first[slide] = MINUS_INFINITY
+        if (legal & (1 << slide)) and ask_leaf(search.leaf, net, search, depth, slide):
+            asked |= 1 << slide
+    for slide in range(4):
         if legal & (1 << slide):
-            first[slide] = rewards[slide] + _glance(game, net, search, after[slide], extras[slide])
+            search.counts[LEAVES] += 1
+            known = told_leaf(search.leaf, game, net, search, depth, slide, bool(asked & (1 << slide)))
+            first[slide] = rewards[slide] + known
     chosen = 0
     for _ in range(search.cuts.width):
         top = -1
         for slide in range(4):
             if (legal & (1 << slide)) and not (chosen & (1 << slide)) and (top < 0 or first[slide] > first[top]):
                 top = slide
-        if top < 0:
-            break
         chosen |= 1 << top
     return chosen
 
