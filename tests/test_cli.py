@@ -53,6 +53,14 @@ def test_bench_eval() -> None:
     assert "train" not in only
 
 
+def test_bench_search() -> None:
+    (only,) = done("bench", "search", *BENCH, "--json").json["runs"]
+    assert set(only) == {"threads", "search"}
+    assert set(only["search"]) == {"depth 2", "depth 3, exact", "depth 3"}
+    assert all(speed["moves_per_s"] > 0 and speed["mean"] > 0 for speed in only["search"].values())
+    assert "depth 3, exact, moves/s" in done("bench", "search", *BENCH).out
+
+
 def test_bench_signature_is_the_same_twice() -> None:
     found = done("bench", *BENCH, "--json").json
     assert re.fullmatch("[0-9a-f]{12}", found["signature"])
@@ -69,7 +77,7 @@ HELP = {
     "move": ["--depth", "--move-time", "--exact", "--threads", "--json"],
     "plot": ["--output", "-o"],
     "info": ["--size", "--json"],
-    "bench": ["--threads", "--game", "--rules", "--games", "--network", "--json", "all", "train", "eval", "signature"],
+    "bench": ["--threads", "--game", "--rules", "--games", "--network", "--json", "train", "eval", "search", "signature"],
     "perft": ["--depth", "--board", "--size", "--rules", "--json"],
     "judge": ["--version", "--speed", "--rules", "--game", "--size", "--python", "--json"],
     "solve": ["--size", "--rules", "--aim", "--board", "--json"],

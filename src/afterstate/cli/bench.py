@@ -14,6 +14,7 @@ class What(StrEnum):
     ALL = "all"
     TRAIN = "train"
     EVAL = "eval"
+    SEARCH = "search"
     SIGNATURE = "signature"
 
 
@@ -34,7 +35,8 @@ def bench(
 ) -> None:
     """Measure the speed of this machine.
 
-    Training and play in moves/s, and how close training comes to the look-ups that the memory allows.
+    Training and play in moves/s, and how close training comes to the look-ups that the memory allows. `search`: play that looks
+    ahead, with the network that was trained first.
 
     Machines are noisy: compare two programs only by runs in turn, and by the median of several.
     """
@@ -43,7 +45,15 @@ def bench(
     with compiling():
         from afterstate.games.game import make
         from afterstate.learning.workers import count_threads
-        from afterstate.play.bench import bench_eval, bench_gather, bench_train, legal_per_move, signature
+        from afterstate.play.bench import (
+            SEARCHES,
+            bench_eval,
+            bench_gather,
+            bench_search,
+            bench_train,
+            legal_per_move,
+            signature,
+        )
 
         played_game = make(game, rules=rules)
         how: Any = {"game": played_game, "network": network, "method": method, "decay": decay}
@@ -56,14 +66,17 @@ def bench(
             for number in sets:
                 trained, learned = bench_train(number, games=count, **how)
                 run: dict[str, Any] = {"threads": number, "train": {"moves_per_s": trained.moves_per_s, "mean": trained.mean}}
-                if what is not What.TRAIN:
+                if what is What.SEARCH:
+                    speeds = {name: bench_search(learned, number, name) for name in SEARCHES}
+                    run["search"] = {name: {"moves_per_s": one.moves_per_s, "mean": one.mean} for name, one in speeds.items()}
+                elif what is not What.TRAIN:
                     played = bench_eval(learned, number)
                     run["eval"] = {"moves_per_s": played.moves_per_s, "mean": played.mean}
                 if what is What.ALL:
                     limit = bench_gather(learned, number)
                     looked_up = trained.moves_per_s * legal_per_move(learned)
                     run["gather"] = {"lookups_per_s": limit, "train_lookups_per_s": looked_up, "train_share": looked_up / limit}
-                if what is What.EVAL:
+                if what in {What.EVAL, What.SEARCH}:
                     del run["train"]
                 found["runs"].append(run)
                 del learned
@@ -82,9 +95,13 @@ def _show(found: dict[str, Any]) -> None:
     if "runs" in found:
         table = Table(box=None)
         heads = ("threads", "train, moves/s", "eval, moves/s", "gather limit, look-ups/s", "training's look-ups/s", "share")
-        for name in heads:
+        searches = found["runs"][0].get("search", {})
+        for name in ("threads", *(f"{how}, moves/s" for how in searches)) if searches else heads:
             table.add_column(name, justify="right")
         for run in found["runs"]:
+            if searches:
+                table.add_row(str(run["threads"]), *(format_rate(one["moves_per_s"]) for one in run["search"].values()))
+                continue
             limits = ("", "", "")
             if gather := run.get("gather"):
                 rates = (gather["lookups_per_s"], gather["train_lookups_per_s"])

@@ -25,6 +25,8 @@ from afterstate.learning.targets import make_target
 from afterstate.learning.workers import Workers
 from afterstate.network.greedy import ValueOf
 from afterstate.network.network import Network, allocate
+from afterstate.play.agent import Agent
+from afterstate.play.arena import evaluate
 from afterstate.rng import Purpose, draw, stream
 
 SEED = u64(1)
@@ -96,6 +98,20 @@ def bench_train(
 def bench_eval(network: Network, threads: int, *, games: int = EVAL_GAMES) -> Speed:
     """Play with learning off."""
     return _play(network, Purpose.EVAL, games, threads)
+
+
+SEARCHES: dict[str, tuple[int, dict[str, Any]]] = {  # games, and how to look ahead
+    "depth 2": (40, {"depth": 2}),
+    "depth 3, exact": (8, {"depth": 3, "exact": True}),
+    "depth 3": (20, {"depth": 3}),
+}
+
+
+def bench_search(network: Network, threads: int, name: str) -> Speed:
+    """Play with one of the SEARCHES."""
+    games, how = SEARCHES[name]
+    summary = evaluate(Agent(network, **how), games=games, seed=int(SEED), threads=threads)
+    return Speed(threads, summary.moves, summary.seconds, summary.mean)
 
 
 # --- the gather limit --------------------------------------------------------------------------------------------------

@@ -464,7 +464,8 @@ def _weigh(view: Any, game: Any, net: Any, legal: int, desk: Desk, at: u64) -> N
         is_forced = (legal & (legal - 1)) == 0
         if is_forced or depth > view.depth or not may_finish(now() - began, last, before, view.limit):
             break
-    note(view, reached, now() - began)
+    if reached != 0:  # it was not ended before there was an answer
+        note(view, reached, now() - began)
 
 
 @kernel
