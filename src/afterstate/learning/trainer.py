@@ -372,7 +372,7 @@ class Trainer:
             self.games, self.seconds = int(state["games"]), float(state["seconds"])
             self.evaluated, self.block_seconds = int(state["evaluated"]), float(state["block_seconds"])
             self.seats[0].tally.sums[:] = state["tally"]
-            self.usual = int(state["usual"])
+            self.usual = int(state.get("usual", 0))  # older checkpoints do not have it
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"{self.folder.last} is not a checkpoint: {error}") from error
         if self.coherence is not None:
