@@ -12,21 +12,14 @@ import afterstate as af
 import reference
 from afterstate.games.game import Game, Slide, State, make
 from afterstate.games.results import make_results, summarise, wilson
-from afterstate.network.greedy import ValueOf
-from afterstate.network.network import Network
 from afterstate.play.agent import Agent
 from afterstate.play.arena import play_match
 from afterstate.play.bench import bench_eval, bench_gather, bench_train, legal_per_move, signature
 from positions import state_of
+from searching import random_network
 
 TILES = st.sampled_from([0, 0, 0, 2, 2, 4, 8, 16, 64])
 BOARDS = st.lists(TILES, min_size=16, max_size=16).filter(any)
-
-
-def random_network(game: Game, patterns: str, values: ValueOf = "afterstate") -> Network:
-    network = Network(game, patterns, values=values, symmetry=game.shape.symmetries)
-    network.weights[:] = np.random.default_rng(6).uniform(0, 50, network.weights.size)
-    return network
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 
 import afterstate as af
 from commandline import PROGRAM
-from test_play import random_network
+from searching import random_network
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"

@@ -1,35 +1,28 @@
 """afterstate eval: how strong is a model?"""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from afterstate.cli.common import compiling, console, print_json, progress_bar
-from afterstate.cli.search import Calm, Cutoff, Depth, Downgrade, Exact, MoveTime, Rare, Table, Width, search_options
+from afterstate.cli.options import with_options
+from afterstate.search.options import TEXT, SearchOptions
 from afterstate.units import parse_count
 
 
 def register(app: typer.Typer) -> None:
-    app.command(name="eval")(evaluate)
+    app.command(name="eval")(with_options(evaluate, SearchOptions, before="threads", text=TEXT))
 
 
 def evaluate(
     model: Annotated[Path, typer.Argument(help="a model file, or a run folder (its best checkpoint)")],
     games: Annotated[str, typer.Option(help="games to play, such as 1000 or 100k")] = "1000",
-    depth: Depth = None,
-    move_time: MoveTime = None,
-    exact: Exact = False,
-    cutoff: Cutoff = None,
-    rare: Rare = None,
-    calm: Calm = None,
-    width: Width = None,
-    table: Table = None,
-    downgrade: Downgrade = None,
     threads: Annotated[int | None, typer.Option(help="threads  [default: all processors]")] = None,
     seed: Annotated[int, typer.Option(help="seed; the same seed gives the same games with any number of threads")] = 1,
     save: Annotated[Path | None, typer.Option(help="write the games as an episode file of the course's format")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    **search: Any,
 ) -> None:
     """Measure a model over many games.
 
@@ -38,6 +31,7 @@ def evaluate(
     With --depth or --move-time the player looks ahead. From depth 3 on it leaves out what hardly matters, see docs/search.md.
     """
     count = parse_count(games, name="games")
+    SearchOptions.of(**search)  # a wrong option is told before anything heavy is loaded
     from afterstate.learning.runfolder import find_model
     from afterstate.learning.workers import Share, count_threads
     from afterstate.network.modelfile import load_model
@@ -45,13 +39,7 @@ def evaluate(
     from afterstate.play.arena import play_match
     from afterstate.report.tables import search_line, summary_table
     from afterstate.search.optimum import optimum
-    from afterstate.search.options import SearchOptions
 
-    search = search_options(
-        depth=depth, move_time=move_time, exact=exact, cutoff=cutoff, rare=rare, calm=calm, width=width, table=table,
-        downgrade=downgrade,
-    )  # fmt: skip
-    SearchOptions.of(**search)
     count_threads(threads)
     path = find_model(model)
     with compiling():
@@ -69,7 +57,7 @@ def evaluate(
     best = optimum(network.game)
     if as_json:
         known = {} if best is None else {"optimum": best}
-        how = {"depth": agent.depth, "move_time": agent.options.move_time, "exact": exact}
+        how = {"depth": agent.depth, "move_time": agent.options.move_time, "exact": agent.options.exact}
         done = {} if match.search is None else {"search": match.search.as_dict()}
         print_json({"model": str(path), **how, "seed": seed} | match.summary.as_dict() | done | known)
     else:

@@ -1,16 +1,17 @@
 """afterstate move: here is my board, what now?"""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from afterstate.cli.common import compiling, console, print_json
-from afterstate.cli.search import Calm, Cutoff, Depth, Downgrade, Exact, MoveTime, Rare, Table, Width, search_options
+from afterstate.cli.options import with_options
+from afterstate.search.options import TEXT, SearchOptions
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(move)
+    app.command()(with_options(move, SearchOptions, before="threads", text=TEXT))
 
 
 def move(
@@ -19,32 +20,19 @@ def move(
         list[str],
         typer.Argument(help="the tiles row by row: '2 4 8 16 / 0 2 4 8 / 0 0 2 4 / 0 0 0 2'; Threes! ends with '| next 2'"),
     ],
-    depth: Depth = None,
-    move_time: MoveTime = None,
-    exact: Exact = False,
-    cutoff: Cutoff = None,
-    rare: Rare = None,
-    calm: Calm = None,
-    width: Width = None,
-    table: Table = None,
-    downgrade: Downgrade = None,
     threads: Annotated[int | None, typer.Option(help="threads  [default: all processors]")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    **search: Any,
 ) -> None:
     """Print the four values and the best slide for any board.
 
     The board is one text in quotes, or its numbers one by one; 0 or . is an empty cell.
     """
+    SearchOptions.of(**search)  # a wrong option is told before anything heavy is loaded
     from afterstate.learning.runfolder import find_model
     from afterstate.learning.workers import count_threads
     from afterstate.network.modelfile import load_model
-    from afterstate.search.options import SearchOptions
 
-    search = search_options(
-        depth=depth, move_time=move_time, exact=exact, cutoff=cutoff, rare=rare, calm=calm, width=width, table=table,
-        downgrade=downgrade,
-    )  # fmt: skip
-    SearchOptions.of(**search)
     path = find_model(model)
     with compiling():
         network = load_model(path)

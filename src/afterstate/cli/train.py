@@ -1,17 +1,16 @@
 """afterstate train: learn to play, and show how it goes."""
 
-import inspect
 import shlex
 import sys
-from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_origin
+from typing import Annotated, Any
 
 import typer
 
 from afterstate.cli.common import COMPILING, compiling, console, print_json, tell_compiling
+from afterstate.cli.options import with_options
 from afterstate.errors import InputError
-from afterstate.learning.options import TrainOptions, option_type
+from afterstate.learning.options import TrainOptions
 from afterstate.learning.recipes import with_recipe
 from afterstate.units import format_count, format_time
 
@@ -19,10 +18,17 @@ _TEXT = {"games", "time", "block", "eval_every", "eval_games"}  # written like 1
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(_with_options(train))
+    app.command()(with_options(train, TrainOptions, before="quiet", text=_TEXT, skip={"game"}))
 
 
-def train(game: str | None, run: Path | None, resume: bool, quiet: bool, as_json: bool, **given: Any) -> None:
+def train(
+    game: Annotated[str | None, typer.Argument(help="the game to learn, such as 2048")] = None,
+    run: Annotated[Path | None, typer.Option(help="folder of the run  [default: a new one below runs/]")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="go on with the run in --run")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="do not print a block every --block games")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print what was reached as JSON")] = False,
+    **given: Any,
+) -> None:
     """Train a player.
 
     The run is a folder with its options, metrics, checkpoints (last and best) and a plot.
@@ -61,35 +67,6 @@ def train(game: str | None, run: Path | None, resume: bool, quiet: bool, as_json
     folder, games, seconds, stopped = done.folder, done.games, done.seconds, done.stopped
     del done, display  # the network's memory goes before the plot takes some
     _finish(folder, games, seconds, stopped=stopped, as_json=as_json)
-
-
-def _with_options(command: Any) -> Any:
-    """Give the command one parameter for each training option: name, type and help come from `TrainOptions`."""
-    parameters = [
-        _parameter("game", str | None, typer.Argument(help="the game to learn, such as 2048")),
-        _parameter("run", Path | None, typer.Option(help="folder of the run  [default: a new one below runs/]")),
-        _parameter("resume", bool, typer.Option("--resume", help="go on with the run in --run"), default=False),
-    ]
-    for spec in fields(TrainOptions):
-        if spec.name == "game":
-            continue
-        text = str(spec.metadata["help"])
-        if spec.default not in (None, MISSING):
-            text += f"  [default: {spec.default}]"
-        kind = str if spec.name in _TEXT or get_origin(spec.type) is Literal else option_type(spec.name)
-        flag = f"--{spec.name.rstrip('_').replace('_', '-')}"
-        parameters.append(_parameter(spec.name, kind | None, typer.Option(flag, help=text, show_default=False)))
-    parameters += [
-        _parameter("quiet", bool, typer.Option("--quiet", help="do not print a block every --block games"), default=False),
-        _parameter("as_json", bool, typer.Option("--json", help="print what was reached as JSON"), default=False),
-    ]
-    command.__signature__ = inspect.Signature(parameters)
-    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return command
-
-
-def _parameter(name: str, kind: Any, info: Any, *, default: Any = None) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info])
 
 
 def _display(*, quiet: bool, as_json: bool) -> Any:

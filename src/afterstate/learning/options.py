@@ -235,7 +235,11 @@ def check_rate(alpha: float) -> None:
 
 def option_type(name: str) -> Any:
     """The type of an option without its `| None`, for readers of files."""
-    hint = {spec.name: spec.type for spec in fields(TrainOptions)}[name]
+    return plain_type({spec.name: spec.type for spec in fields(TrainOptions)}[name])
+
+
+def plain_type(hint: Any) -> Any:
+    """A type without its `| None`; one of several words is text."""
     if get_origin(hint) is not Literal:
         arguments = [argument for argument in get_args(hint) if argument is not type(None)]
         hint = arguments[0] if arguments else hint

@@ -162,36 +162,6 @@ def sum_weights(net: Any, indices: Any, at: u64) -> float:
 
 
 @kernel
-def value_seen(net: Any, board: u64, seen: u64, context: u64) -> float:
-    """The value of a position that is looked at as `look` says: the same sum, without a note of where the weights stand."""
-    symmetry = net.symmetry
-    stage = stage_of(net.stages, board)
-    base = stage * stage_size(net.stages) + context * net.context_size
-    b0, b1, b2, b3, b4, b5, b6, b7 = isomorphs(to_planes(seen), net.square, net.right, net.down)
-    a = b = c = d = 0.0
-    for number in range(u64(net.masks.size)):
-        mask, offset = net.masks[number], net.offsets[number] + base
-        a += _weight(net, stage, offset + pext(b0, mask))
-        if symmetry >= _4:
-            b += _weight(net, stage, offset + pext(b1, mask))
-            c += _weight(net, stage, offset + pext(b2, mask))
-            d += _weight(net, stage, offset + pext(b3, mask))
-        if symmetry == _8:
-            a += _weight(net, stage, offset + pext(b4, mask))
-            b += _weight(net, stage, offset + pext(b5, mask))
-            c += _weight(net, stage, offset + pext(b6, mask))
-            d += _weight(net, stage, offset + pext(b7, mask))
-    return (a + b) + (c + d)
-
-
-@kernel
-def _weight(net: Any, stage: u64, index: u64) -> float:
-    if stage_size(net.stages) != _0 and stage != _0:
-        return np.float64(net.weights[last_written(net, index)])
-    return np.float64(net.weights[index])
-
-
-@kernel
 def _sum_late(net: Any, indices: Any, at: u64) -> float:
     """As `sum_weights`, of a board beyond the first stage: what was never written is looked up in the stage before."""
     total = 0.0

@@ -13,7 +13,7 @@ from afterstate.kernel import kernel, u64
 from afterstate.learning.workers import TICK, count_threads
 from afterstate.network.greedy import Desk, make_desk, survey, weigh
 from afterstate.network.network import Network
-from afterstate.search.expectimax import Lookahead, clear, forget, make_view
+from afterstate.search.expectimax import Lookahead, forget, make_view
 from afterstate.search.options import SearchOptions
 from afterstate.search.parallel import weigh_together
 from afterstate.search.statistics import SearchStatistics, gather
@@ -46,7 +46,8 @@ class Agent:
     """Chooses slides by a network: Agent(network, depth=3).choose(state). Not for several threads at once.
 
     `depth` is how many slides it looks ahead, `move_time` (seconds, or text such as "10ms") how long it may take instead of or
-    beside it. The other options are those of `SearchOptions`. With `threads` one position is looked into by several.
+    beside it, `exact` that it leaves nothing out; `more` are the other options of `SearchOptions`. With `threads` one position
+    is looked into by several.
     """
 
     def __init__(
@@ -56,20 +57,11 @@ class Agent:
         depth: int | None = None,
         move_time: float | str | None = None,
         exact: bool = False,
-        cutoff: float | None = None,
-        rare: float | None = None,
-        calm: int | None = None,
-        width: int | None = None,
-        table: int | str | None = None,
-        downgrade: int | None = None,
         threads: int = 1,
+        **more: Any,
     ) -> None:
         self.network = network
-        self.options = SearchOptions.of(
-            network.game.name,
-            depth=depth, move_time=move_time, exact=exact, cutoff=cutoff, rare=rare, calm=calm, width=width, table=table,
-            downgrade=downgrade,
-        )  # fmt: skip
+        self.options = SearchOptions.of(network.game.name, depth=depth, move_time=move_time, exact=exact, **more)
         self._halt = np.zeros(1, np.int64)
         self._views = [self.make_view(self._halt) for _ in range(count_threads(threads))]
         self._desk = make_desk(network.lookup)
@@ -115,7 +107,6 @@ class Agent:
         network, desk = self.network, self._desk
         for view in self._views:
             forget(view)
-            clear(view)
         if self.depth <= AT_ONCE and self.options.move_time is None:
             self._weigh(state)
         elif len(self._views) == 1 or (self.options.move_time or 1.0) < WORTH_SHARING:

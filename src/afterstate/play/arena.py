@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, time
@@ -66,10 +67,8 @@ def play_match(
         if save is None and not agent.searches:
             return Evaluation(*play_frozen(agent.network, games, seed, workers, on_tick=on_tick), stopped=stop.is_set())
         match = _Match(agent, games, seed, workers, keep=save is not None)
-        if save is None:
-            return match.play(None, on_tick)
         try:
-            with atomic_write(save) as file:
+            with nullcontext() if save is None else atomic_write(save) as file:
                 return match.play(file, on_tick)
         except _NothingPlayedError:  # and nothing written: a file that was there stays
             return Evaluation(None, make_results(0), stopped=stop.is_set())
@@ -85,9 +84,8 @@ class _Match:
         self.records = [make_record(self.network.game) if keep else None for _ in range(workers.threads)]
         self.seats = [make_seat(self.network, FROZEN if record is None else record) for record in self.records]
         self.results = make_results(games)
-        self.finished: set[int] = set()
-        self.waiting: dict[int, bytes] = {}
-        self.written = 0
+        self.waiting: dict[int, bytes] = {}  # lines of games that were finished before one ahead of them
+        self.played = 0  # games 0, 1, ... that are finished, without a gap
         self.lock = threading.Lock()
 
     def play(self, file: IO[bytes] | None, on_tick: Callable[[Share], None] | None) -> Evaluation:
@@ -105,12 +103,9 @@ class _Match:
             0, self.games, chunk=1, on_tick=tick, on_stop=self._end_searches,
         )  # fmt: skip
         seconds = perf_counter() - began
-        played = next(number for number in range(self.games + 1) if number not in self.finished)
-        if played == 0:
-            if file is not None:
-                raise _NothingPlayedError
-            return Evaluation(None, make_results(0), stopped=True)
-        results = self.results.part(0, played)
+        if self.played == 0:
+            raise _NothingPlayedError
+        results = self.results.part(0, self.played)
         summary = summarise(self.network.game, results, seconds)
         return Evaluation(summary, results, stopped=self.workers.stop.is_set(), search=gather(self.views))
 
@@ -129,13 +124,12 @@ class _Match:
         record = self.records[thread]
         line = b"" if record is None else episode_line(self.network.game, record, moves, tick, time())
         with self.lock:
-            self.finished.add(number)
             self.waiting[number] = line
-            while self.written in self.waiting:
-                done = self.waiting.pop(self.written)
+            while self.played in self.waiting:
+                done = self.waiting.pop(self.played)
                 if file is not None:
                     file.write(done)
-                self.written += 1
+                self.played += 1
         return moves
 
     def _play_one(self, thread: int, first: int, count: int) -> None:

@@ -12,20 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afterstate.bitboard import empty_cells, to_planes
+from afterstate.errors import InputError
 from afterstate.games.game import MAX_OUTCOMES, downgrade, look, outcomes, slides
-from afterstate.kernel import implement, kernel, now, popcount, routine, specialised, u64
+from afterstate.kernel import CLOCK, implement, kernel, now, popcount, routine, specialised, u64
 from afterstate.network.greedy import MINUS_INFINITY, Afterstates, Desk, States, alone, make_desk, settle, survey, weigh
-from afterstate.network.lookup import index_seen, isomorphs, sum_weights, value_seen
-from afterstate.network.network import Network
+from afterstate.network.lookup import index_seen, isomorphs, sum_weights
+from afterstate.network.network import Network, tile_index
 from afterstate.search.options import MAX_DEPTH, SearchOptions
 from afterstate.search.table import Table, find, forget_leaves, keep, leaf_place, line_of, make_table
 
 _0, _1 = u64(0), u64(1)
 
-SPARE = (
-    MAX_DEPTH + 2 - MAX_DEPTH % 2
-)  # even, while 1 is odd: a row for what is looked at while the memory is asked for something else
+SPARE = MAX_DEPTH + 1  # a row that takes turns with row 1
 ROWS = SPARE + 1
+LEAST_USUAL = 11  # index of the smallest tile that is taken for a smaller one unasked: 2048, or 768 in Threes!
 STEPS = 64  # of the histogram of times for each doubling of the time
 TIMES = 48 * STEPS
 
@@ -63,14 +63,16 @@ class Lookahead(NamedTuple):
     chances: NDArray[np.float64]  # (ROWS, MAX_OUTCOMES)
     rewards: NDArray[np.int64]  # (ROWS, 4)
     first: NDArray[np.float64]  # (ROWS, 4) values of slides at a glance
-    indices: NDArray[Any]  # (8 * m,) of leaves that the memory was asked for
+    indices: NDArray[Any]  # (12 * m,) of leaves that the memory was asked for
 
 
 def make_view(network: Network, options: SearchOptions, halt: NDArray[np.int64] | None = None) -> Any:
     """How slides are weighed: by the network's own view if that is all, or by a search. One for each thread."""
-    highest = options.highest(network)
+    highest = highest_tile(network, options)
     if options.is_plain and highest == 0:
         return network.view
+    if options.move_time is not None and not CLOCK:
+        raise InputError("this system has no clock that a search could look at; give a depth instead of a time")
     return Lookahead(
         leaf=network.view,
         depth=np.int64(options.depth or MAX_DEPTH),
@@ -91,8 +93,28 @@ def make_view(network: Network, options: SearchOptions, halt: NDArray[np.int64] 
         chances=alone(ROWS * MAX_OUTCOMES, np.float64).reshape(ROWS, MAX_OUTCOMES),
         rewards=alone(ROWS * 4, np.int64).reshape(ROWS, 4),
         first=alone(ROWS * 4, np.float64).reshape(ROWS, 4),
-        indices=make_desk(network.lookup, moves=2).indices,
+        indices=make_desk(network.lookup, moves=3).indices,
     )
+
+
+def highest_tile(network: Network, options: SearchOptions) -> int:
+    """Index of the largest tile that the network is asked about; 0 if it is asked about every board as it is.
+
+    Unless something is asked for, tiles are downgraded from the largest one on that one game in a hundred of the training
+    reached: from there on the network has hardly ever seen how to go on. The network's own choice at depth 1, an exact search,
+    and boards that are too small for the tile 2048 stay as they are.
+    """
+    if options.downgrade is None:
+        usual = network.training.get("usual")
+        if options.exact or options.is_plain or not isinstance(usual, int) or not LEAST_USUAL <= usual <= 15:
+            return 0
+        return usual - 1
+    if options.downgrade == 0:
+        return 0
+    index = tile_index(network.game, options.downgrade)
+    if index <= network.game.lowest_downgrade:
+        raise InputError(f"downgrade: no tile {options.downgrade} of {network.game.name} can be taken for a smaller one")
+    return index - 1
 
 
 def renew(view: Any) -> None:
@@ -101,18 +123,12 @@ def renew(view: Any) -> None:
         view.counts[GENERATION] += 1
 
 
-def clear(view: Any) -> None:
-    """Count from 0 again."""
+def forget(view: Any) -> None:
+    """Forget everything, for the network may have changed, and count from 0 again."""
     if isinstance(view, Lookahead):
-        generation = view.counts[GENERATION]
+        generation = view.counts[GENERATION] + 1
         view.counts[:] = 0
         view.counts[GENERATION] = generation
-
-
-def forget(view: Any) -> None:
-    """Forget everything: the network may have changed."""
-    if isinstance(view, Lookahead):
-        renew(view)
         forget_leaves(view.table.leaf_words)
 
 
@@ -141,7 +157,9 @@ def _value(net: Any, search: Any, board: u64, extra: u64) -> float:
     if words[place] != seen:
         search.counts[VALUED] += 1
         words[place] = seen
-        values[place + _1] = value_seen(net, board, seen, context)
+        at = u64(8) * net.lookups  # behind those that are waited for
+        index_seen(net, board, seen, context, search.indices, at)
+        values[place + _1] = sum_weights(net, search.indices, at)
     value: float = values[place + _1]
     return value
 
@@ -167,7 +185,7 @@ def told_leaf(leaf: Any, game: Any, net: Any, search: Any, row: int, slide: int,
 @kernel
 def _note_place(net: Any, row: int, slide: int) -> u64:
     """Where the indices of a leaf are noted: two rows take turns."""
-    place: u64 = u64(4 * (row & 1) + slide) * net.lookups
+    place: u64 = u64(slide + (4 if row == SPARE else 0)) * net.lookups
     return place
 
 
@@ -251,11 +269,17 @@ def _slide_ahead(game: Any, net: Any, search: Any, board: u64, extra: u64, row: 
     """Write the slides of a state to a row, and ask for their leaves -> those that are legal, those to wait for."""
     after, extras, rewards = _slide_rows(search, row)
     legal = slides(game, board, extra, after, extras, rewards)
+    return legal, _ask_leaves(net, search, legal, row)
+
+
+@kernel
+def _ask_leaves(net: Any, search: Any, legal: int, row: int) -> int:
+    """Ask for the leaves of the slides in a row -> those to wait for."""
     asked = 0
     for slide in range(4):
         if (legal & (1 << slide)) and ask_leaf(search.leaf, net, search, row, slide):
             asked |= 1 << slide
-    return legal, asked
+    return asked
 
 
 @kernel
@@ -367,10 +391,7 @@ def _most_promising(game: Any, net: Any, search: Any, legal: int, depth: int) ->
     if popcount(u64(legal)) <= u64(search.cuts.width):
         return legal
     rewards, first = search.rewards[depth], search.first[depth]
-    asked = 0
-    for slide in range(4):
-        if (legal & (1 << slide)) and ask_leaf(search.leaf, net, search, depth, slide):
-            asked |= 1 << slide
+    asked = _ask_leaves(net, search, legal, depth)
     for slide in range(4):
         if legal & (1 << slide):
             search.counts[LEAVES] += 1
@@ -421,7 +442,10 @@ def may_finish(spent: int, last: int, before: int, limit: int) -> bool:
 
 @kernel
 def look_into(game: Any, net: Any, search: Any, board: u64, extra: u64, depth: int, reach: float) -> float:
-    """M(s, depth - 1) of a state that a first slide and a new tile led to with probability `reach`."""
+    """M(s, depth - 1) of a state that a first slide and a new tile led to with probability `reach`.
+
+    As within `_expect`, which cannot share it: Numba's cache does not bear functions that call each other in a circle.
+    """
     after, extras, rewards = _slide_rows(search, 0)
     legal = slides(game, board, extra, after, extras, rewards)
     if search.cuts.width != 0 and depth > 1:

@@ -1,17 +1,15 @@
 """How a player looks ahead: every option of a search, and what it is if nothing else is asked for."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from afterstate.errors import InputError
-from afterstate.kernel import CLOCK
-from afterstate.network.network import Network, tile_index
 from afterstate.units import format_time, parse_bytes, parse_time
 
 MAX_DEPTH = 8
 MAX_EXACT = 5
-LEAST_USUAL = 11  # index of the smallest tile that is taken for a smaller one unasked: 2048, or 768 in Threes!
+TEXT = {"move_time", "table"}  # options that may be written like 10ms and 64M
 SLOWEST = 3600.0  # seconds a move
 
 # seconds that a typical move takes at depth 2, and how many times longer each further slide makes it
@@ -51,19 +49,27 @@ def default_table(depth: int) -> int:
     return 0 if depth < 3 else min(1 << 18 + 2 * (depth - 3), 1 << 26)
 
 
-@dataclass(frozen=True)
-class SearchOptions:
-    """How a player looks ahead. What is None is chosen by the depth."""
+def _option(text: str, default: Any = None) -> Any:
+    """A field with its help."""
+    return field(default=default, metadata={"help": text})
 
-    depth: int | None = None  # slides; 1 unless there is a time
-    move_time: float | None = None  # seconds
-    exact: bool = False  # leave nothing out
-    cutoff: float | None = None
-    rare: float | None = None
-    calm: int | None = None
-    width: int | None = None
-    table: int | None = None  # bytes
-    downgrade: int | None = None  # the face of the first tile that is too large for the network; 0 for none
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    """How a player looks ahead. What is None is chosen by the depth. The commands' options are made from this."""
+
+    depth: int | None = _option("slides to look ahead, 1 to 8  [default: 1, or as deep as the time allows]")
+    move_time: float | None = _option("time for each move, such as 10ms: deeper and deeper until it is over")
+    exact: bool = _option("leave nothing out (up to depth 5)", default=False)
+    cutoff: float | None = _option("do not look into what is less probable than this, such as 0.01")
+    rare: float | None = _option("below the first, leave out new tiles less likely than this share of the likeliest, as 0.5")
+    calm: int | None = _option("look one slide less ahead on boards with this many empty cells; 0 for none")
+    width: int | None = _option("below the first, look into so many slides only, the best ones; 0 for all")
+    table: int | None = _option("memory of the transposition table, such as 64M; 0 for none")
+    downgrade: int | None = _option(
+        "from this tile on take tiles above a gap for smaller ones; 0 for never  "
+        "[default: from the largest that 1 % of the training's games reached]"
+    )
 
     @classmethod
     def of(
@@ -83,12 +89,8 @@ class SearchOptions:
 
     def resolve(self, game: str = "") -> "SearchOptions":
         """The same for a game by name, with nothing left open. What cannot be is refused."""
-        if self.move_time is not None:
-            parse_time(self.move_time, name="move time")
-            if not CLOCK:
-                raise InputError("this system has no clock that a search could look at; give a depth instead of a time")
-            if self.move_time > SLOWEST:
-                raise InputError(f"move time must be at most {format_time(SLOWEST)}, not {format_time(self.move_time)}")
+        if self.move_time is not None and self.move_time > SLOWEST:
+            raise InputError(f"move time must be at most {format_time(SLOWEST)}, not {format_time(self.move_time)}")
         depth = self.depth if self.depth is not None else (1 if self.move_time is None else MAX_DEPTH)
         self._check_depth(depth)
         profile = EXACT if self.exact else default_profile(game, depth)
@@ -112,25 +114,6 @@ class SearchOptions:
             seconds = expected_time(depth, exact=self.exact)
             why = f"; a move would take {_rough(seconds)}"
         raise InputError(f"depth must be 1 to {most}{' for an exact search' if self.exact else ''}, not {depth}{why}")
-
-    def highest(self, network: Network) -> int:
-        """Index of the largest tile that the network is asked about; 0 if it is asked about every board as it is.
-
-        Unless something is asked for, tiles are downgraded from the largest one on that one game in a hundred of the training
-        reached: from there on the network has hardly ever seen how to go on. The network's own choice at depth 1, an exact
-        search, and boards that are too small for the tile 2048 stay as they are.
-        """
-        game = network.game
-        if self.downgrade is None:
-            usual = network.training.get("usual")
-            asked = not self.exact and not self.is_plain and isinstance(usual, int) and LEAST_USUAL <= usual <= 15
-            return usual - 1 if asked else 0  # type: ignore[operator]
-        if self.downgrade == 0:
-            return 0
-        index = tile_index(game, self.downgrade)
-        if index <= game.lowest_downgrade:
-            raise InputError(f"downgrade: no tile {self.downgrade} of {game.name} can be taken for a smaller one")
-        return index - 1
 
 
 def expected_time(depth: int, *, exact: bool) -> float:

@@ -1,0 +1,39 @@
+"""Options of a command that are fields of a dataclass: name, type and help come from there."""
+
+import inspect
+from collections.abc import Callable, Collection
+from dataclasses import MISSING, fields
+from typing import Annotated, Any, Literal, get_origin
+
+import typer
+
+from afterstate.learning.options import plain_type
+
+
+def with_options(
+    command: Callable[..., None], options: type, *, before: str, text: Collection[str], skip: Collection[str] = ()
+) -> Callable[..., None]:
+    """Give a command that takes **options one parameter for each field, ahead of its parameter `before`.
+
+    A field's metadata has its help. Those in `text` are written like 100k and 10m, and read by the dataclass.
+    """
+    own = [one for one in inspect.signature(command).parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    more = [_parameter(spec, spec.name in text) for spec in fields(options) if spec.name not in skip]
+    at = [one.name for one in own].index(before)
+    parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*own[:at], *more, *own[at:])]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return command
+
+
+def _parameter(spec: Any, is_text: bool) -> inspect.Parameter:
+    kind: Any = bool
+    default: Any = False
+    text = str(spec.metadata["help"])
+    if spec.type is not bool:
+        kind = (str if is_text or get_origin(spec.type) is Literal else plain_type(spec.type)) | None
+        default = None
+        if spec.default not in (None, MISSING):
+            text += f"  [default: {spec.default}]"
+    info = typer.Option(f"--{spec.name.rstrip('_').replace('_', '-')}", help=text, show_default=False)
+    return inspect.Parameter(spec.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info])

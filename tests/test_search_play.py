@@ -1,0 +1,279 @@
+"""Looking ahead in play: time, threads, many games, the commands, bad input, and how a search is stopped."""
+
+import math
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import afterstate as af
+from afterstate.cli.main import Exit
+from afterstate.games.game import Game, Slide, make
+from afterstate.kernel import kernel, now
+from afterstate.network.network import Network
+from afterstate.play.agent import Agent
+from afterstate.play.arena import play_match
+from afterstate.search.expectimax import BY_DEPTH, BY_TIME, LONGEST, Lookahead, make_view
+from afterstate.search.options import SearchOptions, expected_time
+from afterstate.search.statistics import gather
+from commandline import BOARD, OVER, PROGRAM, check, done
+from commandline import run as run_command
+from positions import state_of
+from searching import HARD, random_network, some_boards, values_of
+
+
+@pytest.fixture(scope="module")
+def network(game: Game) -> Network:
+    return random_network(game, "0123,0145")
+
+
+# --- time ------------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _clock() -> int:
+    return now()
+
+
+def test_kernels_tell_the_time() -> None:
+    _clock()
+    before, inside, after = time.monotonic_ns(), _clock(), time.monotonic_ns()
+    assert before - 1000 <= inside <= after + 1000
+
+
+def test_more_time_means_more_depth(network: Network) -> None:
+    game = network.game
+    state = state_of(game, next(some_boards(game, 1, 6)))
+    reached = []
+    for limit in ("1us", "2s"):
+        agent = Agent(network, move_time=limit, exact=True, depth=5)
+        agent.prepare()
+        choice = agent.choose(state)
+        assert choice.move is not None
+        assert choice.search is not None
+        (depth,) = choice.search.depths
+        reached.append(depth)
+        exact = Agent(network, depth=depth, exact=True).choose(state)
+        assert values_of(choice) == pytest.approx(values_of(exact), rel=1e-6)
+    assert reached[0] == 1
+    assert reached[1] >= 3
+
+
+def test_a_search_ends_in_time(network: Network) -> None:
+    """Far more than the time would be needed; the bound is wide, since other programs may hold the processor."""
+    agent = Agent(network, move_time=0.005, exact=True, depth=5)
+    agent.prepare()
+    state = network.game.parse(HARD)
+    began = time.monotonic()
+    choice = agent.choose(state)
+    assert time.monotonic() - began < 5.0
+    assert choice.search is not None
+    assert max(choice.search.depths) < 5
+
+
+def test_one_slide_needs_no_time(network: Network) -> None:
+    state = network.game.parse("2 4 8 16 / 4 8 16 32 / 8 16 32 64 / 16 32 64 0")
+    forced = network.game.parse("0 2 4 8 / 0 4 8 16 / 0 8 16 32 / 0 16 32 64")
+    assert len(network.game.afterstates(forced)) == 1
+    choice = Agent(network, move_time=10.0).choose(forced)
+    assert choice.move is Slide.LEFT
+    assert choice.search is not None
+    assert choice.search.depths == {1: 1}
+    assert Agent(network, move_time=0.001).choose(state).move is not None
+
+
+def test_percentiles_are_those_of_the_moves(network: Network) -> None:
+    view = make_view(network, SearchOptions(depth=2).resolve())
+    assert isinstance(view, Lookahead)
+    assert gather([network.view]) is None
+    for taken, count in ((1000, 900), (50_000, 90), (8_000_000, 10)):
+        view.counts[BY_TIME + int(math.log2(taken) * 64)] += count
+    view.counts[BY_DEPTH + 2] = 1000
+    view.counts[LONGEST] = 9_000_000
+    found = gather([view])
+    assert found is not None
+    assert found.moves == 1000
+    assert found.times["p50"] == pytest.approx(1e-6, rel=0.02)
+    assert found.times["p95"] == pytest.approx(50e-6, rel=0.02)
+    assert found.times["p99"] == pytest.approx(50e-6, rel=0.02)
+    assert found.times["max"] == 9e-3
+
+
+# --- many games, many threads ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+def test_threads_play_the_same_games(game: Game, depth: int) -> None:
+    agent = Agent(random_network(game, "0123,0145"), depth=depth)
+    one = play_match(agent, games=12, seed=5, threads=1)
+    three = play_match(agent, games=12, seed=5, threads=3)
+    assert one.results.scores.tolist() == three.results.scores.tolist()
+    assert one.search is not None
+    assert three.search is not None
+    assert one.search.moves == three.search.moves == one.results.moves.sum()
+    assert one.search.leaves == three.search.leaves
+
+
+def test_depth_helps() -> None:
+    """On a small board, even a network that knows nothing plays better if it looks further."""
+    game = make("2048", size="3x3")
+    network = Network(game, "012,345")
+    means = [af.evaluate(Agent(network, depth=depth), games=200, seed=1).mean for depth in (1, 3)]
+    assert means[1] > 1.3 * means[0]
+
+
+def test_depth_helps_in_threes() -> None:
+    network = Network(make("threes"), "0123")
+    means = [af.evaluate(Agent(network, depth=depth), games=100, seed=1).mean for depth in (1, 3)]
+    assert means[1] > 1.5 * means[0]
+
+
+@pytest.mark.parametrize("cuts", [{"exact": True}, {"cutoff": 0.001, "rare": 0.3, "width": 2, "calm": 3, "table": 0}], ids=str)
+def test_two_threads_search_as_one(network: Network, cuts: dict[str, Any]) -> None:
+    one, two = Agent(network, depth=4, **cuts), Agent(network, depth=4, threads=2, **cuts)
+    for cells in some_boards(network.game, 3, 3):
+        state = state_of(network.game, cells)
+        alone, together = one.choose(state), two.choose(state)
+        assert together.move == alone.move
+        assert values_of(together) == pytest.approx(values_of(alone), rel=1e-6)
+        assert alone.search is not None
+        assert together.search is not None
+        assert together.search.depths == alone.search.depths
+    assert two.choose(network.game.parse(OVER)).move is None
+
+
+def test_two_threads_search_in_time(network: Network) -> None:
+    agent = Agent(network, move_time=0.05, exact=True, depth=5, threads=2)
+    agent.prepare()
+    state = state_of(network.game, next(some_boards(network.game, 1, 6)))
+    choice = agent.choose(state)
+    assert choice.search is not None
+    (depth,) = choice.search.depths
+    assert depth in (2, 3, 4, 5)
+    exact = Agent(network, depth=depth, exact=True).choose(state)
+    assert values_of(choice) == pytest.approx(values_of(exact), rel=1e-6)
+
+
+# --- bad input, and how a search is stopped --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"depth": 0}, "depth must be 1 to 8, not 0"),
+        ({"depth": -1}, "depth must be 1 to 8, not -1"),
+        ({"depth": 12}, "depth must be 1 to 8, not 12; a move would take about"),
+        ({"depth": 10**9}, "a move would take more than a thousand years"),
+        ({"depth": 6, "exact": True}, "1 to 5 for an exact search, not 6; a move would take about"),
+        ({"move_time": 0.0}, "move time must be more than 0"),
+        ({"move_time": "soon"}, "move time is written like"),
+        ({"move_time": "2h"}, "move time must be at most 1h00m, not 2h00m"),
+        ({"depth": 3, "exact": True, "cutoff": 0.1}, "exact search leaves nothing out.*--cutoff"),
+        ({"depth": 3, "cutoff": 1.0}, "cutoff is a share"),
+        ({"depth": 3, "rare": -0.1}, "rare is a share"),
+        ({"depth": 3, "width": -1}, "width is a number of 0 to 16"),
+        ({"depth": 3, "calm": 99}, "calm is a number of 0 to 16"),
+        ({"depth": 3, "table": "much"}, "table is written in bytes"),
+        ({"depth": 3, "table": -5}, "a table cannot have -5 bytes"),
+        ({"depth": 2, "downgrade": 3}, "no tile 3 of 2048"),
+        ({"depth": 2, "threads": 0}, "threads must be 1 to 256"),
+    ],
+    ids=str,
+)
+def test_a_search_that_cannot_be(network: Network, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(af.InputError, match=words):
+        Agent(network, **options)
+
+
+def test_a_table_that_does_not_fit(network: Network) -> None:
+    with pytest.raises(af.ResourceError, match=r"a table of .* is more than the .* of memory that are free"):
+        Agent(network, depth=3, table="900000G")
+
+
+@pytest.mark.parametrize("tile", [1, 3, 6, 7])
+def test_small_tiles_of_threes_stay_what_they_are(tile: int) -> None:
+    with pytest.raises(af.InputError, match=f"no tile {tile} of threes can be taken for a smaller one"):
+        Agent(Network(make("threes"), "0123"), depth=2, downgrade=tile)
+
+
+def test_the_expected_time_grows() -> None:
+    for exact in (False, True):
+        times = [expected_time(depth, exact=exact) for depth in range(2, 12)]
+        assert times == sorted(times)
+    assert expected_time(5, exact=True) > expected_time(5, exact=False)
+
+
+def test_a_board_without_a_move(network: Network) -> None:
+    for options in ({"depth": 3}, {"depth": 5}, {"move_time": 0.01}, {"depth": 4, "threads": 2}):
+        choice = Agent(network, **options).choose(network.game.parse(OVER))
+        assert choice.move is None
+        assert set(choice.values.values()) == {None}
+
+
+ENDLESS = ("--depth", "8", "--cutoff", "0", "--rare", "0", "--width", "0", "--calm", "0")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("eval", "{model}", "--games", "5", *ENDLESS),
+        ("move", "{model}", HARD, *ENDLESS, "--threads", "1"),
+        ("move", "{model}", HARD, *ENDLESS, "--threads", "2"),
+        ("eval", "{model}", "--games", "5", "--save", "{folder}/games.txt", *ENDLESS),
+    ],
+    ids=lambda command: " ".join(command[:1]) + command[-1],
+)
+def test_an_endless_search_is_stopped_at_once(small: Path, tmp_path: Path, command: tuple[str, ...]) -> None:
+    warm = [part.format(model=small, folder=tmp_path) for part in command]
+    warm[warm.index("8")] = "2"
+    done(*warm)  # compile
+    words = [part.format(model=small, folder=tmp_path) for part in command]
+    with subprocess.Popen([*PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        time.sleep(3.0)
+        assert running.poll() is None, "it should not have come to an end"
+        running.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        out, error = running.communicate(timeout=60)
+        assert time.monotonic() - began < 20.0
+    assert running.returncode == 130, error
+    assert out == b""
+    assert b"Traceback" not in error
+
+
+def test_eval_tells_what_the_search_did(small: Path) -> None:
+    found = done("eval", small, "--games", "3", "--depth", "3", "--json").json
+    assert (found["depth"], found["exact"], found["move_time"]) == (3, False, None)
+    search = found["search"]
+    assert search["moves"] == found["moves"]
+    assert 0 < search["table"]["hits"] < search["table"]["probes"]
+    assert search["table"]["hit_rate"] == pytest.approx(search["table"]["hits"] / search["table"]["probes"])
+    assert set(search["depths"]) == {"2", "3"}  # calm boards are searched less deep
+    assert sum(search["depths"].values()) == found["moves"]
+    assert 0 < search["seconds_a_move"]["p50"] <= search["seconds_a_move"]["p99"] <= search["seconds_a_move"]["max"]
+    out = done("eval", small, "--games", "2", "--move-time", "100us").out
+    assert "100us a move" in out
+    assert "a move took" in out
+    assert "search" not in done("eval", small, "--games", "2", "--json").json
+
+
+def test_move_tells_what_the_search_did(small: Path) -> None:
+    found = done("move", small, BOARD, "--depth", "4", "--json").json
+    assert found["depth"] == 4
+    assert found["search"]["depths"] == {"3": 1}  # the board is a calm one
+    assert done("move", small, BOARD, "--depth", "4", "--calm", "0", "--json").json["search"]["depths"] == {"4": 1}
+    assert "depth 2; " in done("move", small, BOARD, "--depth", "2", "--exact").out
+    assert "leaves" not in done("move", small, BOARD).out
+
+
+def test_a_game_that_was_searched_is_written_down(small: Path, tmp_path: Path) -> None:
+    done("eval", small, "--games", "3", "--depth", "2", "--save", tmp_path / "games.txt")
+    verdict = done("judge", tmp_path / "games.txt", "--game", "2048", "--json").json
+    played = done("eval", small, "--games", "3", "--depth", "2", "--json").json
+    assert verdict["summary"]["mean"] == played["mean"]
+
+
+def test_bad_options_are_told_before_the_model_is_read(tmp_path: Path) -> None:
+    check(run_command("eval", tmp_path / "none", "--depth", "99"), Exit.INPUT, "depth must be 1 to 8, not 99")
