@@ -16,7 +16,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("afterstate")
-pytest.register_assert_rewrite("commandline", "positions", "searching")  # helpers whose asserts tell as much as those of a test
+# helpers whose asserts tell as much as those of a test
+pytest.register_assert_rewrite("commandline", "positions", "searching", "serving")
 
 
 @pytest.fixture(scope="session")

@@ -24,6 +24,7 @@ class Purpose(IntEnum):
     TRAIN = 1
     EVAL = 2
     BENCH = 3
+    PLAY = 4  # games that people play
 
 
 @kernel

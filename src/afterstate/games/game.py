@@ -235,6 +235,8 @@ class Game(ABC):
     best: Literal["win", "mean"] = "win"  # which block of a run has the best network, if nothing else is asked for
     symmetric: bool = False  # a board and its mirror image have the same future, and `extra` 0 says nothing of direction
     lowest_downgrade: int = 15  # tiles of a larger index may be taken for smaller ones
+    top: int = 15  # index of the largest tile
+    shows_next: bool = False  # the player knows which tile comes next
     hints: bool = False  # a record says with each new tile which one comes next
     features: tuple[str, ...] = ()  # what a network may see beside the tiles
     context: str = ""  # those of them that it sees if nothing else is asked for, with a + between
@@ -255,6 +257,10 @@ class Game(ABC):
     @abstractmethod
     def cells(self, position: State | Afterstate) -> list[int]:
         """Tile indices row by row."""
+
+    def next_tile(self, position: State | Afterstate) -> str:  # noqa: ARG002
+        """The next tile as people read it, where the rules show it: 1, 2, 3, or + for a bonus tile; else nothing."""
+        return ""
 
     def sight(self, context: str) -> tuple[Any, int]:
         """What kernels need to `look`, and how many sets of tables there are; `context` names features with a + between."""

@@ -61,7 +61,8 @@ class ThreesGame(Game):
         self.shape = shape
         self.win = WINS[shape.cells]
         self.firsts = max(9 * shape.cells // 16, 1)
-        self.hints = row.hints
+        self.top = FULL_TILE + row.ends
+        self.hints, self.shows_next = row.hints, row.shown
         # new tiles are 2 on average and a bag is never more than 8 off; the faces of a board add up to what came in
         self.longest = (shape.cells + 1) * self.face(FULL_TILE) // 2 + 16
         self.most = shape.cells * self.worth(FULL_TILE) + row.ends * self.worth(FULL_TILE + 1)
@@ -79,7 +80,7 @@ class ThreesGame(Game):
 
     def _tables(self) -> Threes:
         row, shape = self._row, self.shape
-        top = u64(FULL_TILE + row.ends)
+        top = u64(self.top)
         rows = line_table(u64(shape.columns), top)
         worth = [self.worth(index) for index in range(16)]
         return Threes(
@@ -123,6 +124,9 @@ class ThreesGame(Game):
     def cells(self, position: State | Afterstate) -> list[int]:
         return unpack(position.board, self.shape)
 
+    def next_tile(self, position: State | Afterstate) -> str:
+        return "?123+"[int(u64(position.extra) >> HINT) & 7] if self._row.shown else ""
+
     # --- text ------------------------------------------------------------------------------------------------------------
 
     def format(self, position: State | Afterstate) -> str:
@@ -131,7 +135,7 @@ class ThreesGame(Game):
         counts = [int(extra >> u64(3 * place)) & 7 for place in range(3)]
         parts.append("bag " + ("".join(str(place + 1) * count for place, count in enumerate(counts)) or "-"))
         if row.shown:
-            parts.append("next " + "?123+"[int(extra >> HINT) & 7])
+            parts.append(f"next {self.next_tile(position)}")
         if last := int(extra >> LAST) & 7:
             parts.append("slid " + "URDL"[last - 1])
         if row.counted:
@@ -155,7 +159,7 @@ class ThreesGame(Game):
         return State(pack(cells, self.shape), extra | self._parse_given(said.get("given"), cells, hint, text))
 
     def _parse_board(self, board: str, text: str) -> list[int]:
-        faces = {self.face(index): index for index in range(FULL_TILE + 1 + self._row.ends)}
+        faces = {self.face(index): index for index in range(self.top + 1)}
         cells = []
         for number, face in enumerate(parse_cells(board, self.shape), start=1):
             if face not in faces:

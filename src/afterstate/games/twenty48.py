@@ -223,6 +223,7 @@ class Twenty48Game(Game):
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
         self.win = WINS[shape.cells]
+        self.top = shape.cells + 1
         # every move adds 2 or more to the tile sum, which is below 4 * 2**cells: tiles 2**(cells+1), 2**cells, ... 4
         self.longest = 2 ** (shape.cells + 1)
         # a tile 2**k that was made of fours alone has scored (k - 2) * 2**k on its way
@@ -244,7 +245,7 @@ class Twenty48Game(Game):
 
     def parse(self, text: str) -> State:
         exponents = []
-        largest = self.shape.cells + 1
+        largest = self.top
         for number, face in enumerate(parse_cells(text, self.shape), start=1):
             exponent = face.bit_length() - 1 if face else 0
             if face and (exponent < 1 or face != 1 << exponent or exponent > largest):

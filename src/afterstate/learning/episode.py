@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from afterstate.games.game import Game, final_score, largest, slides, spawn, start
+from afterstate.games.game import final_score, largest, slides, spawn, start
 from afterstate.kernel import implement, kernel, specialised, u64
 from afterstate.learning.rules import MOVES, OUTSIDE, TALLIED, Tally, expect, learn
 from afterstate.learning.starts import Fresh, again, note
@@ -31,18 +31,23 @@ class Frozen(NamedTuple):
 class Recorded(NamedTuple):
     """Do not learn; keep the boards of the game, and the slide made on each."""
 
-    boards: NDArray[np.uint64]  # (longest + 1,) states
-    extras: NDArray[np.uint64]  # (longest + 1,)
-    after: NDArray[np.uint64]  # (longest + 1,) the afterstate that the slide led to
-    slides: NDArray[np.uint8]  # (longest + 1,)
-    rewards: NDArray[np.int64]  # (longest + 1,)
+    boards: NDArray[np.uint64]  # (moves + 1,) states
+    extras: NDArray[np.uint64]  # (moves + 1,)
+    after: NDArray[np.uint64]  # (moves + 1,) the afterstate that the slide led to
+    slides: NDArray[np.uint8]  # (moves + 1,)
+    rewards: NDArray[np.int64]  # (moves + 1,)
 
 
-def make_record(game: Game) -> Recorded:
-    """Room for the moves of one game."""
-    length = game.longest + 1
-    boards, extras, after = np.zeros((3, length), np.uint64)
-    return Recorded(boards, extras, after, np.zeros(length, np.uint8), np.zeros(length, np.int64))
+def make_record(moves: int) -> Recorded:
+    """Room for so many moves, and the state after them."""
+    boards, extras, after = np.zeros((3, moves + 1), np.uint64)
+    return Recorded(boards, extras, after, np.zeros(moves + 1, np.uint8), np.zeros(moves + 1, np.int64))
+
+
+def cut_record(record: Recorded, moves: int) -> Recorded:
+    """The part of a record that was used, by itself: one state more than slides."""
+    boards, extras = record.boards[: moves + 1].copy(), record.extras[: moves + 1].copy()
+    return Recorded(boards, extras, record.after[:moves].copy(), record.slides[:moves].copy(), record.rewards[:moves].copy())
 
 
 class Seat(NamedTuple):

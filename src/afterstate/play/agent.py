@@ -10,9 +10,12 @@ import numpy as np
 
 from afterstate.games.game import Slide, State, slides
 from afterstate.kernel import kernel, u64
+from afterstate.learning.episode import Recorded, cut_record, make_record
 from afterstate.learning.workers import TICK, count_threads
 from afterstate.network.greedy import Desk, make_desk, survey, weigh
 from afterstate.network.network import Network
+from afterstate.play.onward import go_on
+from afterstate.rng import Random
 from afterstate.search.expectimax import Lookahead, forget, make_view
 from afterstate.search.options import SearchOptions
 from afterstate.search.parallel import weigh_together
@@ -119,6 +122,17 @@ class Agent:
         legal = [slide for slide, value in values.items() if value is not None]
         best = max(legal, key=lambda slide: desk.values[slide]) if legal else None
         return Choice(best, values, gather(self._views))
+
+    def play_on(self, state: State, rng: Random, *, moves: int, seconds: float = 0.0) -> Recorded:
+        """Play a game on from a state: so many moves at most, in about so many seconds (0: any). `rng` draws the new tiles."""
+        network, view, record = self.network, self._views[0], make_record(moves)
+        forget(view)
+        count, drawn = go_on(
+            view, network.lookup, network.game.tables, u64(state.board), u64(state.extra), rng.state,
+            round(seconds * 1e9), record, self._desk,
+        )  # fmt: skip
+        rng.state = u64(drawn)
+        return cut_record(record, int(count))
 
     def _weigh(self, state: State) -> None:
         network = self.network

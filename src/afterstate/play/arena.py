@@ -81,7 +81,7 @@ class _Match:
         self.network, self.games, self.seed, self.workers = agent.network, games, seed, workers
         self.halt = np.zeros(1, np.int64)
         self.views = [agent.make_view(self.halt) for _ in range(workers.threads)]
-        self.records = [make_record(self.network.game) if keep else None for _ in range(workers.threads)]
+        self.records = [make_record(self.network.game.longest) if keep else None for _ in range(workers.threads)]
         self.seats = [make_seat(self.network, FROZEN if record is None else record) for record in self.records]
         self.results = make_results(games)
         self.waiting: dict[int, bytes] = {}  # lines of games that were finished before one ahead of them

@@ -166,7 +166,7 @@ def _count_legal(game: Any, boards: Any, extras: Any, count: int, desk: Any) -> 
 
 def legal_per_move(network: Network, *, games: int = 20) -> float:
     """How many afterstates a move looks at: the mean number of legal slides."""
-    record = make_record(network.game)
+    record = make_record(network.game.longest)
     seat, results = make_seat(network, record), make_results(1)
     legal = moves = 0
     for number in range(games):

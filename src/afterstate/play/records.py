@@ -32,7 +32,7 @@ from afterstate.games.game import (
     slides,
 )
 from afterstate.kernel import kernel, u64
-from afterstate.learning.episode import Recorded, make_record
+from afterstate.learning.episode import Recorded, cut_record, make_record
 from afterstate.units import shorten
 
 UNREADABLE, STUCK, OVER, NO_TILE, NO_SLIDE, TOO_LONG = range(10, 16)
@@ -79,14 +79,7 @@ class Record:
         """Its states, one more than slides, and what each slide did; the last is an afterstate if no tile came any more."""
         reader = _Reader(self.game)
         count = reader.play(np.frombuffer(self.actions, np.uint8)).slides
-        kept = reader.kept
-        return Recorded(
-            kept.boards[: count + 1].copy(),
-            kept.extras[: count + 1].copy(),
-            kept.after[:count].copy(),
-            kept.slides[:count].copy(),
-            kept.rewards[:count].copy(),
-        )
+        return cut_record(reader.kept, count)
 
 
 def read_records(path: Path | str, game: Game) -> Iterator[Record]:
@@ -106,6 +99,11 @@ def read_records(path: Path | str, game: Game) -> Iterator[Record]:
         raise FileError(f"there is no game in {path}")
 
 
+def read_line(line: bytes, game: Game) -> Record:
+    """The game of one line of a file."""
+    return _read("the record", 1, line.rstrip(b"\r\n") + b"\n", _Reader(game))
+
+
 def _lines(file: IO[bytes], path: Path, most: int) -> Iterator[tuple[int, bytes]]:
     """Every line that is not empty, with its number; not one is read beyond what a game can take."""
     number = 0
@@ -118,7 +116,7 @@ def _lines(file: IO[bytes], path: Path, most: int) -> Iterator[tuple[int, bytes]
             yield number, line
 
 
-def _read(path: Path, number: int, line: bytes, reader: "_Reader") -> Record:
+def _read(path: Path | str, number: int, line: bytes, reader: "_Reader") -> Record:
     text = line.rstrip(b"\r\n")
     begin, end = text.find(b"|"), text.rfind(b"|")
     head = _HEAD.fullmatch(text, 0, max(begin, 0))
@@ -227,7 +225,7 @@ class _Reader:
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        self.kept = make_record(game)  # of the last line
+        self.kept = make_record(game.longest)  # of the last line
         self._desk = _Desk(np.zeros(4, np.uint64), np.zeros(4, np.uint64), np.zeros(4, np.int64))
         self._shifts = np.array([game.shape.shift(cell) for cell in range(game.shape.cells)], np.uint64)
 

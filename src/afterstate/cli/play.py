@@ -1,0 +1,91 @@
+"""afterstate play: the page."""
+
+import socket
+import threading
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from afterstate.cli.common import compiling, console
+from afterstate.errors import InputError, ResourceError
+
+PORT = 2048
+TRIES = 20  # ports from the first on, if none is asked for
+LOOPBACK = "127.0.0.1"
+ENDING = 3  # seconds that answers under way have when the server ends
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(play)
+
+
+def play(
+    model: Annotated[
+        Path | None, typer.Argument(help="a model file, or a run folder  [default: the models of all runs]")
+    ] = None,
+    port: Annotated[int | None, typer.Option(help=f"port  [default: {PORT}, or the next that is free]")] = None,
+    host: Annotated[str, typer.Option(help="address to listen at; anyone who reaches it can use the page")] = LOOPBACK,
+    runs: Annotated[Path, typer.Option(help="folder of the runs")] = Path("runs"),
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="do not open a browser")] = False,
+) -> None:
+    """Open the page: play, watch, analyse, be coached, train.
+
+    The page is served to this machine alone, at 127.0.0.1. Ctrl-C ends it; a run that was started from the page keeps what it
+    has learned.
+    """
+    if port is not None and not 1 <= port <= 65535:
+        raise InputError(f"a port is 1 to 65535, not {port}")
+    if model is not None:
+        from afterstate.learning.runfolder import find_model
+        from afterstate.network.modelfile import read_header
+
+        read_header(find_model(model))  # a wrong file is told before anything is opened
+    listening = _listen(host, port)
+    with compiling():
+        import uvicorn
+
+        from afterstate.web.guard import LOOPBACK as NAMES
+        from afterstate.web.library import Library
+        from afterstate.web.server import make_app
+
+    address = f"http://{host}:{listening.getsockname()[1]}/"
+    app = make_app(Library(runs, [model] if model else []), hosts=(*NAMES, host), any_address=host != LOOPBACK)
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=ENDING,
+            lifespan="on",
+        )
+    )
+    screen = console()
+    screen.print(f"the page is at {address}  (Ctrl-C ends it)")
+    if not no_browser:
+        threading.Timer(0.5, webbrowser.open, [address]).start()
+    try:
+        server.run(sockets=[listening])
+    except KeyboardInterrupt:
+        screen.print("ended")
+
+
+def _listen(host: str, port: int | None) -> socket.socket:
+    """A socket for the server: at the port that is asked for, or at the first that is free."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    reason = ""
+    for number in [port] if port is not None else range(PORT, PORT + TRIES):
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((host, number))
+            listening.listen()  # who comes early waits, and is not sent away
+        except OSError as error:
+            listening.close()
+            reason = error.strerror or str(error)
+            continue
+        return listening
+    what = f"port {port} of {host}" if port is not None else f"any port from {PORT} to {PORT + TRIES - 1} of {host}"
+    raise ResourceError(f"cannot listen at {what}: {reason}; choose another by --port")

@@ -1,0 +1,197 @@
+"""Models and runs by id. No path ever comes from a client: an id is looked up among what was found on this machine."""
+
+import hashlib
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from afterstate.errors import AfterstateError, FileError, InputError
+from afterstate.games.game import Game, make
+from afterstate.learning.runfolder import RunFolder
+from afterstate.network.modelfile import load_model, read_header
+from afterstate.network.network import Network
+from afterstate.play.agent import Agent
+from afterstate.web import messages
+
+NETWORKS = 4  # that stay loaded; they are maps of files, so this bounds addresses more than memory
+AGENTS = 6  # that wait for the next question
+
+
+class UnknownError(AfterstateError):
+    """An id that nothing has."""
+
+
+def make_id(path: Path) -> str:
+    """The id of a file or folder: the same as long as it stays where it is."""
+    return hashlib.blake2s(str(path.resolve()).encode(), digest_size=6).hexdigest()
+
+
+@dataclass(frozen=True)
+class Source:
+    """A model file that was found."""
+
+    id: str
+    name: str
+    path: Path
+    run: str | None
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """Changes when the file does: a run replaces its checkpoints."""
+        status = self.path.stat()
+        return status.st_mtime_ns, status.st_size
+
+
+class Library:
+    """The models of the command line and those of all runs below a folder."""
+
+    def __init__(self, runs: Path, models: Sequence[Path] = ()) -> None:
+        self.runs = runs
+        self._given = [path.resolve() for path in models]
+        self._lock = threading.Lock()
+        self._facts: dict[str, tuple[tuple[int, int], messages.Model]] = {}
+        self._networks: OrderedDict[str, tuple[tuple[int, int], Network]] = OrderedDict()
+        self._idle: list[tuple[tuple[Any, ...], Agent]] = []  # the one that was used last at the end
+
+    # --- what there is -----------------------------------------------------------------------------------------------------
+
+    def run_folders(self) -> dict[str, RunFolder]:
+        """The runs below the folder, by id, the newest first."""
+        try:
+            found = [path for path in self.runs.iterdir() if (path / "config.toml").is_file()]
+        except OSError:
+            return {}
+        found.sort(key=lambda path: (path / "config.toml").stat().st_mtime, reverse=True)
+        return {make_id(path): RunFolder(path) for path in found}
+
+    def _sources(self) -> list[Source]:
+        found = []
+        for path in self._given:
+            id_ = make_id(path)
+            if not path.is_dir():
+                found.append(Source(id_, path.stem, path, None))
+            elif file := _model_of(RunFolder(path)):
+                found.append(Source(id_, path.name, file, id_))
+        for id_, folder in self.run_folders().items():
+            if (file := _model_of(folder)) and all(source.id != id_ for source in found):
+                found.append(Source(id_, folder.path.name, file, id_))
+        return found
+
+    def models(self) -> messages.Models:
+        """All models that can be read, those of the command line first, then the best of each game."""
+        found = []
+        for source in self._sources():
+            try:
+                found.append(self._read_facts(source))
+            except (AfterstateError, OSError, ValueError, KeyError, TypeError):
+                continue  # a file that is no model is none of ours to complain of; `info` says why
+        given = {make_id(path) for path in self._given}
+        found.sort(key=lambda model: (model.id not in given, model.game, model.rules, -(model.mean or 0.0)))
+        return messages.Models(models=found, default=found[0].id if found else None)
+
+    def _read_facts(self, source: Source) -> messages.Model:
+        version = source.version
+        known = self._facts.get(source.id)
+        if known is None or known[0] != version:
+            known = self._facts[source.id] = (version, _facts(source))
+        return known[1]
+
+    # --- what they are for -------------------------------------------------------------------------------------------------
+
+    def find(self, model: str | None, game: str, rules: str | None, size: str) -> str:
+        """The id of a model: the one that is asked for, or the best for a game."""
+        if model is not None:
+            return model
+        wanted = make(game, rules=rules, size=size)
+        for facts in self.models().models:
+            if (facts.game, facts.rules, facts.size) == (wanted.name, wanted.rules, str(wanted.shape)):
+                return facts.id
+        raise UnknownError(f"there is no model for {wanted.name} ({wanted.rules}, {wanted.shape}) yet: train one")
+
+    def network(self, model: str) -> Network:
+        """A network by the id of its model, loaded once; again when its file has changed."""
+        source = next((source for source in self._sources() if source.id == model), None)
+        if source is None:
+            raise UnknownError("there is no such model")
+        with self._lock:
+            try:
+                version = source.version
+            except OSError as error:
+                raise FileError("the model's file has gone") from error
+            known = self._networks.get(model)
+            if known is None or known[0] != version:
+                self._dismiss(model)
+                known = (version, load_model(source.path))
+                self._networks[model] = known
+            self._networks.move_to_end(model)
+            while len(self._networks) > NETWORKS:
+                oldest, _ = self._networks.popitem(last=False)
+                self._dismiss(oldest)
+            return known[1]
+
+    def _dismiss(self, model: str) -> None:
+        """Let the agents go whose network is no longer loaded."""
+        self._idle = [(key, agent) for key, agent in self._idle if key[0] != model]
+
+    @contextmanager
+    def agent(self, model: str, *, depth: int | None, move_time: float | None) -> Iterator[Agent]:
+        """A player for one question at a time; it goes back to wait for the next one."""
+        network = self.network(model)
+        options = look_ahead(depth, move_time)
+        key = (model, id(network), *sorted(options.items()))
+        with self._lock:
+            place = next((place for place, (other, _) in enumerate(self._idle) if other == key), None)
+            agent = None if place is None else self._idle.pop(place)[1]
+        agent = agent or Agent(network, **options)
+        yield agent
+        with self._lock:
+            self._idle.append((key, agent))
+            del self._idle[:-AGENTS]
+
+
+def look_ahead(depth: int | None, move_time: float | None) -> dict[str, Any]:
+    """Options of an agent: deep searches are limited in time, so that no question takes for ever."""
+    if depth is not None and move_time is not None:
+        raise InputError("give a depth or a time for each move, not both")
+    if move_time is not None:
+        return {"move_time": move_time}
+    depth = 2 if depth is None else depth
+    return {"depth": depth} | ({"move_time": messages.MOVE_TIME} if depth > 3 else {})
+
+
+def game_of(ref: messages.GameRef) -> Game:
+    return make(ref.game, rules=ref.rules, size=ref.size)
+
+
+def _model_of(folder: RunFolder) -> Path | None:
+    try:
+        return folder.model
+    except AfterstateError:
+        return None
+
+
+def _facts(source: Source) -> messages.Model:
+    header = read_header(source.path)
+    training = json.loads(header["training"])
+    block = training.get("block") or {}
+    options = training.get("options") or {}
+    game = make(header["game"], rules=header["rules"], size=header["size"])
+    patterns = header["patterns"].split()
+    return messages.Model(
+        id=source.id,
+        name=source.name,
+        game=game.name,
+        rules=game.rules,
+        size=str(game.shape),
+        network=str(options.get("network") or f"{len(patterns)} patterns"),
+        games=block.get("games") or training.get("games"),
+        mean=block.get("mean"),
+        win_rate=block.get("win_rate"),
+        win_tile=game.face(game.win),
+        run=source.run,
+    )

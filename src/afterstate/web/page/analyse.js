@@ -1,0 +1,272 @@
+// Analyse: here is my board, what now, and why.
+
+import { persist } from "./api.js";
+import { shapeOf } from "./board.js";
+import { lookField, modelField } from "./choice.js";
+import { h, segmented, selectField } from "./dom.js";
+import { Editor } from "./editor.js";
+import { guessRef, readBoard, textOf, tilesOf } from "./notation.js";
+import { keep, loadGame, lookAhead, setting } from "./store.js";
+import { TrainCard } from "./trainnow.js";
+import { bestLine, valuesTable } from "./values.js";
+import { Why } from "./why.js";
+
+const TYPING_MS = 350;
+const NEXT = [["1", "1"], ["2", "2"], ["3", "3"], ["+", "+"]];
+const EXAMPLE = { ref: { game: "2048", rules: "standard", size: "4x4" }, text: "2 4 8 16 / 4 8 32 64 / 0 2 16 256 / 0 0 4 512" };
+
+/** Shows Analyse in `root`; returns what takes it away. */
+export function mount(root, app) {
+  const view = new AnalyseView(root, app);
+  view.open();
+  return () => view.close();
+}
+
+class AnalyseView {
+  constructor(root, app) {
+    Object.assign(this, { root, app });
+    this.turn = 0;
+    this.train = new TrainCard(app, {});
+    this.onmodels = () => this.ask();
+    for (const type of ["models", "model", "look"]) app.events.addEventListener(type, this.onmodels);
+  }
+
+  // --- which board
+
+  open() {
+    this.build();
+    const { ref, text } = this.first();
+    this.take(ref, text);
+  }
+
+  first() {
+    const game = loadGame();
+    const own = game && { ref: { game: game.game, rules: game.rules, size: game.size }, text: game.position.text };
+    const linked = this.linkedText();
+    if (linked && linked !== own?.text) {
+      const kept = setting("analysed");
+      const near = kept?.text === linked ? kept.ref : own?.ref ?? EXAMPLE.ref;
+      return { ref: guessRef(linked, near, this.app.about.games), text: linked };
+    }
+    if (linked) return own;
+    return setting("analysed") ?? own ?? EXAMPLE;
+  }
+
+  linkedText() {
+    try {
+      return decodeURIComponent(this.app.route.rest);
+    } catch {
+      return "";
+    }
+  }
+
+  /** Takes up a text: shows its board as far as it can be read, and asks. */
+  take(ref, text) {
+    this.setGame(ref);
+    this.text = text;
+    this.field.value = text;
+    const board = readBoard(text);
+    const tiles = board && tilesOf(board.rows, this.faces);
+    this.next = board?.next ?? null;
+    if (tiles && tiles.length === this.editor.tiles.length) this.editor.set(tiles);
+    this.drawNext();
+    this.ask();
+  }
+
+  setGame(ref) {
+    const key = `${ref.game}/${ref.rules}/${ref.size}`;
+    if (key === this.key) return;
+    Object.assign(this, { key, ref, faces: this.app.faces(ref.game) });
+    this.editor = new Editor({ ...ref, faces: this.faces, onedit: () => this.edited() });
+    this.editorSlot.replaceChildren(this.editor.element);
+    this.why = new Why({ ...ref, faces: this.faces });
+    this.models.refresh(ref);
+    this.drawChoices();
+  }
+
+  get showsNext() {
+    return this.app.rules(this.ref.game).rules.find((one) => one.name === this.ref.rules)?.shows_next ?? false;
+  }
+
+  edited() {
+    const next = this.showsNext ? (this.next ?? "1") : null;
+    this.text = textOf(this.editor.tiles, this.faces, shapeOf(this.ref.size).columns, next);
+    this.field.value = this.text;
+    this.ask();
+  }
+
+  pasted() {
+    const text = this.field.value.trim();
+    this.take(guessRef(text, this.ref, this.app.about.games), text);
+  }
+
+  changeGame(change) {
+    const ref = { ...this.ref, ...change };
+    const about = this.app.rules(ref.game);
+    if (!about.rules.some((one) => one.name === ref.rules)) ref.rules = about.rules[0].name;
+    if (!about.sizes.includes(ref.size)) ref.size = "4x4";
+    const same = ref.game === this.ref.game && ref.size === this.ref.size;
+    const { tiles } = this.editor;
+    this.setGame(ref);
+    this.next = this.showsNext ? (this.next ?? "1") : null;
+    this.editor.set(same ? tiles : this.sample());
+    this.drawNext();
+    this.edited();
+  }
+
+  // Something to begin with: a few small tiles in a corner.
+  sample() {
+    const { rows, columns } = shapeOf(this.ref.size);
+    const cells = Array.from({ length: rows * columns }, () => "0");
+    cells[0] = "3";
+    cells[1] = "2";
+    cells[columns] = "1";
+    return cells.join("");
+  }
+
+  takeMine() {
+    const game = loadGame();
+    if (!game) return this.app.toast("There is no game in Play yet.");
+    return this.take({ game: game.game, rules: game.rules, size: game.size }, game.position.text);
+  }
+
+  clear() {
+    this.editor.set("0".repeat(this.editor.tiles.length));
+    this.edited();
+  }
+
+  // --- what is drawn once
+
+  build() {
+    this.models = modelField(this.app, EXAMPLE.ref);
+    this.choices = h("div", { class: "stack tight" });
+    this.editorSlot = h("div", { class: "editor-slot" });
+    this.nextSlot = h("div", { class: "next-choice" });
+    this.field = h("textarea", { rows: "2", spellcheck: "false", "aria-describedby": "analyse-error", data: { testid: "analyse-text" } });
+    this.field.addEventListener("input", () => {
+      clearTimeout(this.typing);
+      this.typing = setTimeout(() => this.pasted(), TYPING_MS);
+    });
+    this.error = h("p", { class: "error", role: "alert", id: "analyse-error", data: { testid: "analyse-error" } });
+    const mine = h("button", { class: "button", type: "button", onclick: () => this.takeMine() }, "Take my game's board");
+    const clear = h("button", { class: "button", type: "button", onclick: () => this.clear() }, "Clear");
+    const text = h("label", { class: "field" }, h("span", {}, "Board as text: type or paste"), this.field);
+    const left = [this.choices, this.editorSlot, this.nextSlot, h("div", {}, text, this.error), h("div", { class: "row" }, mine, clear)];
+    this.result = h("div", { class: "stack analyse-result", "aria-live": "polite" });
+    this.options = h("div", { class: "choices" }, this.models.element, lookField(this.app));
+    const setup = h("section", { class: "card stack analyse-setup", "aria-label": "The board" }, left);
+    const answer = h("div", { class: "stack analyse-answer" }, h("section", { class: "card" }, this.options), this.result);
+    this.root.append(h("h1", { class: "visually-hidden" }, "Analyse"), h("div", { class: "analyse" }, setup, answer));
+  }
+
+  drawChoices() {
+    const { games } = this.app.about;
+    const about = this.app.rules(this.ref.game);
+    const game = segmented("Game", games.map((one) => [one.game, one.title]), this.ref.game, (name) => this.changeGame({ game: name }));
+    const rules = about.rules.map((one) => [one.name, one.name]);
+    const sizes = about.sizes.map((size) => [size, size.replace("x", " × ")]);
+    const ruleField = selectField("Rules", rules, this.ref.rules, (name) => this.changeGame({ rules: name }));
+    const sizeField = selectField("Size", sizes, this.ref.size, (size) => this.changeGame({ size }));
+    this.choices.replaceChildren(game, h("div", { class: "choices" }, ruleField, sizeField));
+  }
+
+  drawNext() {
+    if (!this.showsNext) return this.nextSlot.replaceChildren();
+    const choice = segmented("Next tile", NEXT, this.next ?? "1", (next) => {
+      this.next = next;
+      this.edited();
+    });
+    return this.nextSlot.replaceChildren(h("div", { class: "row" }, h("span", { class: "legend" }, "Next tile"), choice));
+  }
+
+  // --- asking
+
+  async ask() {
+    if (!this.ref) return;
+    const turn = (this.turn += 1);
+    const { game, rules, size } = this.ref;
+    const model = this.app.model(game, rules, size);
+    this.options.hidden = !model;
+    if (!model) {
+      this.train.show(this.ref);
+      return this.result.replaceChildren(this.train.element);
+    }
+    this.result.classList.add("waiting");
+    try {
+      const request = { board: this.text, model: model.id, ...lookAhead() };
+      const answer = await persist(() => this.app.api.post("/api/analyse", request));
+      if (turn !== this.turn) return undefined;
+      this.accepted();
+      return await this.showAnswer(answer, model, turn);
+    } catch (error) {
+      return turn === this.turn ? this.refused(error.message) : undefined;
+    }
+  }
+
+  accepted() {
+    this.error.textContent = "";
+    this.field.removeAttribute("aria-invalid");
+    keep("analysed", { ref: this.ref, text: this.text });
+    history.replaceState(null, "", `#analyse/${encodeURIComponent(this.text)}`);
+  }
+
+  refused(message) {
+    this.error.textContent = message;
+    this.field.setAttribute("aria-invalid", "true");
+    this.result.classList.remove("waiting");
+    this.result.replaceChildren(h("div", { class: "empty" }, h("p", {}, "The values come when the board can be read.")));
+  }
+
+  async showAnswer(answer, model, turn) {
+    const chosen = answer.move;
+    if (this.editor.tiles !== answer.position.tiles) this.editor.set(answer.position.tiles);
+    const cost = h("span", { class: "muted little num" }, `depth ${answer.depth}, ${answer.ms < 10 ? answer.ms.toFixed(1) : Math.round(answer.ms)} ms`);
+    const head = h("div", { class: "row apart" }, h("h2", {}, this.verdict(answer)), cost);
+    const parts = [h("section", { class: "card stack tight", "aria-label": "Values" }, head, this.table(answer, model, chosen))];
+    if (answer.line.length) {
+      const line = bestLine(answer.line, { ...this.ref, faces: this.faces }, (text) => this.take(this.ref, text));
+      parts.push(h("section", { class: "card stack tight", "aria-label": "Best line" }, h("h2", {}, "Best line"), line));
+    }
+    if (chosen) {
+      const first = await this.explain(model, chosen);
+      if (turn !== this.turn) return;
+      this.why.show(first);
+      parts.push(h("section", { class: "card stack tight", "aria-label": "Why this value" }, h("h2", {}, "Why this value"), this.why.words, this.why.element));
+    }
+    this.result.classList.remove("waiting");
+    this.result.replaceChildren(...parts);
+  }
+
+  verdict(answer) {
+    return answer.move ? `Slide ${answer.move}` : "No slide is possible";
+  }
+
+  table(answer, model, chosen) {
+    return h("div", { class: "table-scroll" }, valuesTable(answer, chosen, (slide) => this.explainOther(model, slide)));
+  }
+
+  explain(model, slide) {
+    const request = { model: model.id, board: this.text };
+    return persist(() => this.app.api.post("/api/explain", slide ? { ...request, slide } : request));
+  }
+
+  async explainOther(model, slide) {
+    const turn = this.turn;
+    this.explained = slide;
+    try {
+      const answer = await this.explain(model, slide);
+      if (turn === this.turn && this.explained === slide) this.why.show(answer);
+    } catch (error) {
+      this.app.toast(error.message, "error");
+    }
+  }
+
+  close() {
+    this.turn += 1;
+    clearTimeout(this.typing);
+    this.why?.rest();
+    this.train.close();
+    this.models.close();
+    for (const type of ["models", "model", "look"]) this.app.events.removeEventListener(type, this.onmodels);
+  }
+}

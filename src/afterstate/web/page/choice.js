@@ -1,0 +1,55 @@
+// Which player is asked and how far it looks ahead: one choice for the whole page.
+
+import { brief, h, selectField } from "./dom.js";
+import { keep, setting } from "./store.js";
+
+const TIMES = [10, 50, 200, 1000];
+
+function lookOptions(deepest) {
+  const depths = Array.from({ length: deepest }, (_, at) => [`depth:${at + 1}`, `${at + 1} ${at ? "slides" : "slide"} ahead`]);
+  const times = TIMES.map((ms) => [`time:${ms}`, ms < 1000 ? `${ms} ms a move` : `${ms / 1000} s a move`]);
+  return [...depths, ...times];
+}
+
+/** A select for the depth or time of a move; tells "look" at app.events. */
+export function lookField(app) {
+  const onchange = (value) => {
+    keep("look", value);
+    app.events.dispatchEvent(new Event("look"));
+  };
+  const options = lookOptions(app.about.limits.depth);
+  const chosen = options.some(([value]) => value === setting("look")) ? setting("look") : "depth:1";
+  return selectField("Look-ahead", options, chosen, onchange, { data: { testid: "depth-select" } });
+}
+
+/** What tells one model from another in a list. */
+export function modelLabel(model) {
+  const mean = model.mean === null ? "" : `, mean ${brief(model.mean)}`;
+  return `${model.name} (${model.network}${mean})`;
+}
+
+/** A select of the models that play this game; it follows the list. Returns {element, refresh(ref), close()}. */
+export function modelField(app, ref) {
+  const select = h("select", { data: { testid: "model-select" } });
+  const element = h("label", { class: "field" }, h("span", {}, "Model"), select);
+  let shown = ref;
+  const fill = () => {
+    const fitting = app.models().filter((one) => one.game === shown.game && one.rules === shown.rules && one.size === shown.size);
+    select.replaceChildren(...fitting.map((one) => h("option", { value: one.id }, modelLabel(one))));
+    select.value = app.model(shown.game, shown.rules, shown.size)?.id ?? "";
+    select.disabled = !fitting.length;
+  };
+  select.addEventListener("change", () => app.chooseModel(select.value));
+  app.events.addEventListener("models", fill);
+  app.events.addEventListener("model", fill);
+  fill();
+  const refresh = (next) => {
+    shown = next;
+    fill();
+  };
+  const close = () => {
+    app.events.removeEventListener("models", fill);
+    app.events.removeEventListener("model", fill);
+  };
+  return { element, refresh, close };
+}

@@ -1,0 +1,175 @@
+// Where a game to be coached comes from: the one in Play, one that a model plays now, or an episode file.
+
+import { persist } from "./api.js";
+import { countsOf, guessRules, readEpisodes } from "./episodes.js";
+import { h, selectField, whole } from "./dom.js";
+import { loadGame } from "./store.js";
+
+const LISTED = 300;
+const BATCH = { depth: 1, count: 20_000, budget: 100 };
+
+/** "2048", "Threes! tcg2022", "2048, 3x3". */
+export function gameName(app, { game, rules, size }) {
+  const facts = app.about.games.find((one) => one.game === game);
+  const name = facts?.rules.length > 1 ? `${facts.title} ${rules}` : facts?.title ?? game;
+  return size && size !== "4x4" ? `${name}, ${size}` : name;
+}
+
+/** The sources: {element, refresh(), mine(), close()}; `choose(request, who)` gets what names a game for /api/coach. */
+export function sources(app, choose) {
+  const mine = mySource(app, choose);
+  const model = modelSource(app, choose);
+  const file = fileSource(app, choose);
+  const props = { class: "coach-sources", data: { testid: "coach-source" }, "aria-label": "Choose a game" };
+  const element = h("section", props, mine.element, model.element, file.element, file.chooser);
+  return { element, refresh: model.refresh, mine: mine.choose, close: model.stop };
+}
+
+function part(title, ...children) {
+  return h("div", { class: "card stack tight coach-part" }, h("h2", {}, title), children);
+}
+
+function mySource(app, choose) {
+  const game = loadGame();
+  const played = Boolean(game?.moves.length);
+  const words = played ? `${gameName(app, game)}: ${whole(game.moves.length)} moves, score ${whole(game.score)}.`
+    : "You have not played a game here yet.";
+  const take = () => {
+    const { game: name, rules, size, seed, moves } = loadGame();
+    choose({ game: name, rules, size, seed, moves }, "You");
+  };
+  const button = played
+    ? h("button", { class: "button primary", type: "button", data: { testid: "coach-mine" }, onclick: take },
+      "Coach my game")
+    : h("a", { class: "button", href: "#play", data: { testid: "coach-mine" } }, "Play one");
+  const element = part("My game", h("p", { class: "muted coach-grow" }, words), button);
+  return { element, choose: played ? take : null };
+}
+
+function modelSource(app, choose) {
+  const slot = h("div", { class: "coach-grow" });
+  const told = h("p", { class: "muted little num", role: "status" });
+  const button = h("button", { class: "button", type: "button", data: { testid: "coach-model-game" } },
+    "Let it play one");
+  let id = null, playing = null, listed = null;
+  const refresh = () => {
+    const models = app.models();
+    id = models.some((one) => one.id === id) ? id : models[0]?.id ?? null;
+    const options = models.map((one) => [one.id, `${one.name}, ${gameName(app, one)}`]);
+    if (listed === options.join()) return;
+    listed = options.join();
+    const link = h("a", { href: "#training" }, "Train one");
+    const none = h("p", { class: "muted" }, "There is no model yet. ", link, " in 30 seconds.");
+    slot.replaceChildren(models.length ? selectField("Player", options, id, (value) => { id = value; }) : none);
+    button.disabled = !models.length;
+  };
+  const play = async () => {
+    const model = app.models().find((one) => one.id === id);
+    playing = { stopped: false };
+    button.textContent = "Stop there";
+    try {
+      const game = await playGame(app, model, playing, (moves, score) => {
+        told.textContent = `${whole(moves)} moves, score ${whole(score)}`;
+      });
+      if (game.moves && !playing.left) choose(game, "The model");
+    } catch (problem) {
+      app.toast(problem.message, "error");
+    }
+    playing = null;
+    told.textContent = "";
+    button.textContent = "Let it play one";
+  };
+  button.addEventListener("click", () => {
+    if (playing) playing.stopped = true;
+    else play();
+  });
+  refresh();
+  const stop = () => {
+    if (playing) Object.assign(playing, { stopped: true, left: true });
+  };
+  return { element: part("A game by a model", slot, h("div", { class: "row" }, button, told)), refresh, stop };
+}
+
+async function playGame(app, model, turn, tell) {
+  const { game, rules, size } = model;
+  const ask = (path, body) => persist(() => app.api.post(path, body));
+  let now = await ask("/api/new", { game, rules, size, seed: Math.floor(Math.random() * 2 ** 32) });
+  const { seed } = now;
+  let moves = "";
+  while (!turn.stopped && !now.position.over && moves.length < app.about.limits.moves) {
+    const { rng, rewards, position } = now;
+    const count = Math.min(BATCH.count, app.about.limits.moves - moves.length);
+    now = await ask("/api/watch", { ...BATCH, count, model: model.id, text: position.text, rng, rewards });
+    moves += now.moves;
+    tell(moves.length, now.score);
+  }
+  return { game, rules, size, seed, moves };
+}
+
+function fileSource(app, choose) {
+  const error = h("p", { class: "error", role: "alert" });
+  const accept = ".txt,.log,text/plain";
+  const picker = h("input", { type: "file", accept, class: "visually-hidden", data: { testid: "coach-file" } });
+  const drop = h("label", { class: "coach-drop coach-grow" }, picker, h("span", { class: "button" }, "Choose a file"),
+    h("span", { class: "muted little" }, "or drop it here. It stays in this browser but for the game you choose."));
+  const chooser = h("div", { class: "card coach-chooser", hidden: true });
+  const read = async (file) => {
+    error.textContent = "";
+    chooser.hidden = true;
+    try {
+      const games = await readEpisodes(file);
+      chooser.replaceChildren(...episodeChooser(app, file.name, games, choose));
+      chooser.hidden = false;
+    } catch (problem) {
+      error.textContent = problem.message;
+    }
+  };
+  picker.addEventListener("change", async () => {
+    if (picker.files.length) await read(picker.files[0]);
+    picker.value = "";
+  });
+  const over = (on) => (event) => {
+    event.preventDefault();
+    drop.classList.toggle("over", on);
+  };
+  drop.addEventListener("dragover", over(true));
+  drop.addEventListener("dragleave", over(false));
+  drop.addEventListener("drop", (event) => {
+    over(false)(event);
+    if (event.dataTransfer.files.length) read(event.dataTransfer.files[0]);
+  });
+  return { element: part("An episode file", drop, error), chooser };
+}
+
+function episodeChooser(app, name, games, choose) {
+  const guess = guessRules(games[0]);
+  const listed = games.slice(0, LISTED);
+  const options = listed.map((game, index) => {
+    const { slides, score } = countsOf(game);
+    return [String(index), `Line ${game.line}: ${game.slider}, ${whole(slides)} moves, score ${whole(score)}`];
+  });
+  const refs = app.about.games.flatMap(({ game, rules }) => rules.map((one) => ({ game, rules: one.name })));
+  const kinds = refs.map((ref) => [`${ref.game}/${ref.rules}`, gameName(app, ref)]);
+  let index = 0, kind = `${guess.game}/${guess.rules}`, size = "4x4";
+  const sizes = [...new Set(app.about.games.flatMap((one) => one.sizes))].map((one) => [one, one]);
+  const byLine = h("input", { type: "number", min: 1, max: games.at(-1).line, placeholder: "line" });
+  const pick = (value) => {
+    index = Number(value);
+    byLine.value = "";
+  };
+  const take = () => {
+    const game = games.find((one) => one.line === Number(byLine.value)) ?? games[index];
+    const [named, rules] = kind.split("/");
+    choose({ game: named, rules, size, episode: game.text }, game.slider);
+  };
+  const more = games.length > LISTED && h("label", { class: "field" },
+    h("span", {}, `Or its line (${whole(LISTED)} of ${whole(games.length)} are listed)`), byLine);
+  return [
+    selectField(`Games in ${name}`, options, "0", pick, { data: { testid: "coach-games" } }),
+    ...(more ? [more] : []),
+    selectField("Rules", kinds, kind, (value) => { kind = value; }),
+    selectField("Board", sizes, size, (value) => { size = value; }),
+    h("button", { class: "button primary", type: "button", data: { testid: "coach-episode" }, onclick: take },
+      "Coach this game"),
+  ];
+}

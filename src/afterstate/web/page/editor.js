@@ -1,0 +1,114 @@
+// A board to set up: choose a cell, then a tile from the palette or by keys.
+
+import { Board, loneTile, shapeOf } from "./board.js";
+import { h } from "./dom.js";
+
+const STEPS = { ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowDown: [1, 0], ArrowLeft: [0, -1] };
+const TYPING_MS = 900;
+
+export class Editor {
+  /** `onedit(tiles)` is called when a cell has changed. */
+  constructor({ game, size, faces, onedit }) {
+    Object.assign(this, { game, faces, onedit, ...shapeOf(size) });
+    this.chosen = 0;
+    this.typed = { text: "", at: 0 };
+    this.board = new Board({ rows: this.rows, columns: this.columns, faces, game });
+    this.board.element.dataset.testid = "analyse-board";
+    this.buttons = this.board.cells.map((_, cell) => this.cellButton(cell));
+    const layer = h("div", { class: "cell-buttons", role: "group", "aria-label": "Cells of the board" }, this.buttons);
+    layer.style.setProperty("--columns", this.columns);
+    layer.addEventListener("keydown", (event) => this.onkey(event));
+    this.board.element.append(layer);
+    this.palette = this.makePalette();
+    this.element = h("div", { class: "stack tight" }, this.board.element, this.palette);
+    this.refresh();
+  }
+
+  get tiles() {
+    return this.board.tiles;
+  }
+
+  /** Shows another board. */
+  set(tiles) {
+    this.board.set(tiles, { animate: true });
+    this.refresh();
+  }
+
+  cellButton(cell) {
+    const button = h("button", { type: "button", class: "cell-button" });
+    button.addEventListener("click", () => this.choose(cell));
+    button.addEventListener("focus", () => this.choose(cell));
+    return button;
+  }
+
+  makePalette() {
+    const tiles = this.faces.map((face, index) => {
+      const words = index ? `Put ${face}` : "Empty the cell";
+      const button = h("button", { type: "button", class: "palette-tile", "aria-label": words, data: { face } }, loneTile(this.game, this.faces, index));
+      button.addEventListener("click", () => this.put(index));
+      return button;
+    });
+    return h("div", { class: "palette", role: "group", "aria-label": "Tiles", data: { testid: "palette", game: this.game } }, tiles);
+  }
+
+  choose(cell) {
+    if (cell === this.chosen) return;
+    this.chosen = cell;
+    this.typed.text = "";
+    this.refresh();
+  }
+
+  put(index) {
+    const { tiles, chosen } = this;
+    this.board.set(tiles.slice(0, chosen) + index.toString(36) + tiles.slice(chosen + 1));
+    this.refresh();
+    if (this.tiles !== tiles) this.onedit(this.tiles);
+  }
+
+  refresh() {
+    this.buttons.forEach((button, cell) => {
+      const face = this.board.face(this.tiles[cell]);
+      const where = `row ${Math.floor(cell / this.columns) + 1}, column ${(cell % this.columns) + 1}`;
+      button.tabIndex = cell === this.chosen ? 0 : -1;
+      button.setAttribute("aria-pressed", String(cell === this.chosen));
+      button.setAttribute("aria-label", `${face || "empty"}, ${where}`);
+    });
+    const here = parseInt(this.tiles[this.chosen], 36);
+    [...this.palette.children].forEach((button, index) => button.setAttribute("aria-pressed", String(index === here)));
+  }
+
+  onkey(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const handled = this.move(STEPS[event.key]) || this.change(event.key);
+    if (handled) event.preventDefault();
+  }
+
+  move(step) {
+    if (!step) return false;
+    const row = Math.floor(this.chosen / this.columns) + step[0];
+    const column = (this.chosen % this.columns) + step[1];
+    const inside = row >= 0 && row < this.rows && column >= 0 && column < this.columns;
+    if (inside) this.buttons[row * this.columns + column].focus();
+    return true;
+  }
+
+  change(key) {
+    const here = parseInt(this.tiles[this.chosen], 36);
+    if (key === "+" || key === "=") this.put(Math.min(here + 1, this.faces.length - 1));
+    else if (key === "-") this.put(Math.max(here - 1, 0));
+    else if (key === "Backspace" || key === "Delete") this.put(0);
+    else if (/^\d$/.test(key)) this.type(key);
+    else return false;
+    return true;
+  }
+
+  // Digits typed one after another make up a face: 1, 2, 8 is 128.
+  type(digit) {
+    const now = performance.now();
+    const text = now - this.typed.at < TYPING_MS ? this.typed.text + digit : digit;
+    const begins = this.faces.some((face) => String(face).startsWith(text));
+    this.typed = { text: begins ? text : digit, at: now };
+    const index = this.faces.indexOf(Number(this.typed.text));
+    if (index >= 0) this.put(index);
+  }
+}

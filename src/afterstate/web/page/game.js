@@ -1,0 +1,153 @@
+// The game that is played: slides one after another, undo, new games. The server keeps nothing of it.
+
+import { persist } from "./api.js";
+import { LETTERS } from "./dom.js";
+import { loadGame, saveGame } from "./store.js";
+
+const SAVE_MS = 1_000;
+
+/** Tells "change" (another position), "slid" (detail: what moved) and "refused" (a slide that moves nothing). */
+export class Session extends EventTarget {
+  constructor(app) {
+    super();
+    this.app = app;
+    this.state = loadGame();
+    this.queue = [];
+    this.pumping = false;
+    this.turn = 0;
+    this.timer = 0;
+    this.onhide = () => this.flush();
+    window.addEventListener("pagehide", this.onhide);
+  }
+
+  /** Which game, rules and size this is. */
+  get ref() {
+    const { game, rules, size } = this.state;
+    return { game, rules, size };
+  }
+
+  get inProgress() {
+    return Boolean(this.state && this.state.moves && !this.state.position.over);
+  }
+
+  tell(type, detail = null) {
+    this.dispatchEvent(new CustomEvent(type, { detail }));
+  }
+
+  /** Begins a new game; throws what the server refuses. */
+  async start({ game, rules, size, seed }) {
+    const request = seed === undefined ? { game, rules, size } : { game, rules, size, seed };
+    await this.load("/api/new", request, "");
+  }
+
+  /** Takes a game by its seed and moves; throws what the server refuses. */
+  async replay({ game, rules, size, seed, moves }) {
+    await this.load("/api/replay", { game, rules, size, seed, moves }, moves);
+  }
+
+  async load(path, request, moves) {
+    this.queue = [];
+    const turn = (this.turn += 1);
+    const answer = await persist(() => this.app.api.post(path, request));
+    if (turn !== this.turn) return;
+    const { game, rules, size, seed, position, rng, rewards, score } = answer;
+    this.adopt({ game, rules, size, seed, moves, position, rng, rewards, score, kept: this.keptBy(answer, moves) });
+  }
+
+  // A game that is taken back or shown again does not ask once more whether it goes on.
+  keptBy({ seed }, moves) {
+    return Boolean(moves && this.state && this.state.seed === seed && this.state.kept);
+  }
+
+  /** Shows another position at once. */
+  adopt(state) {
+    this.turn += 1;
+    this.queue = [];
+    this.state = state;
+    this.flush();
+    this.tell("change");
+  }
+
+  /** The model has made moves; the position is that after them. */
+  append({ moves, position, rng, rewards, score }) {
+    this.state = { ...this.state, moves: this.state.moves + moves, position, rng, rewards, score };
+    this.saveSoon();
+  }
+
+  /** Slides when all slides before it are made. */
+  slide(slide) {
+    this.queue.push(slide);
+    this.pump();
+  }
+
+  /** Takes the last move back when all slides before it are made. */
+  undo() {
+    this.queue.push("undo");
+    this.pump();
+  }
+
+  async pump() {
+    if (this.pumping) return;
+    this.pumping = true;
+    while (this.queue.length && this.state) {
+      const action = this.queue.shift();
+      try {
+        await (action === "undo" ? this.takeBack() : this.makeSlide(action));
+      } catch (error) {
+        this.queue = [];
+        this.app.toast(error.message, "error");
+      }
+    }
+    this.pumping = false;
+  }
+
+  async makeSlide(slide) {
+    const { state, turn } = this;
+    if (!state.position.legal.includes(slide)) return this.tell("refused", { slide });
+    const request = { ...this.ref, text: state.position.text, rng: state.rng, rewards: state.rewards, slide };
+    const answer = await persist(() => this.app.api.post("/api/slide", request));
+    if (turn !== this.turn) return undefined;
+    const { position, rng, rewards, score, after } = answer;
+    this.state = { ...state, moves: state.moves + LETTERS[slide], position, rng, rewards, score };
+    this.flush();
+    const gain = score - state.score;
+    return this.tell("slid", { before: state.position.tiles, slide, after, tiles: position.tiles, gain });
+  }
+
+  async takeBack() {
+    const { state, turn } = this;
+    if (!state.moves) return;
+    const moves = state.moves.slice(0, -1);
+    const request = { ...this.ref, seed: state.seed, moves };
+    const { position, rng, rewards, score } = await persist(() => this.app.api.post("/api/replay", request));
+    if (turn !== this.turn) return;
+    this.state = { ...state, moves, position, rng, rewards, score };
+    this.flush();
+    this.tell("change");
+  }
+
+  /** The player goes on after the 2048 tile. */
+  keepPlaying() {
+    this.state = { ...this.state, kept: true };
+    this.flush();
+    this.tell("change");
+  }
+
+  saveSoon() {
+    this.timer ||= setTimeout(() => this.flush(), SAVE_MS);
+  }
+
+  flush() {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    if (this.state) saveGame(this.state);
+  }
+
+  /** Ends the session; answers that are still under way are dropped. */
+  close() {
+    this.flush();
+    this.turn += 1;
+    this.queue = [];
+    window.removeEventListener("pagehide", this.onhide);
+  }
+}

@@ -1,0 +1,185 @@
+// The shell: routes by location.hash, the object that views share, toasts, theme, the server's absence.
+
+import { api, connection, persist } from "./api.js";
+import { h } from "./dom.js";
+import { applyTheme, keep, loadGame, loadTheme, setting } from "./store.js";
+
+const VIEWS = {
+  play: { title: "Play", load: () => import("./play.js") },
+  analyse: { title: "Analyse", load: () => import("./analyse.js") },
+  coach: { title: "Coach", load: () => import("./coach.js") },
+  training: { title: "Training", load: () => import("./training.js") },
+};
+const THEMES = ["auto", "light", "dark"];
+const TOAST_MS = 6_000;
+
+const byId = (id) => document.getElementById(id);
+const main = byId("main");
+let models = [];
+let preferred = null;
+let unmount = null;
+let visit = 0;
+
+const app = {
+  about: null,
+  api,
+  events: new EventTarget(),
+  route: { name: "play", rest: "" },
+  rules: (game) => app.about.games.find((one) => one.game === game),
+  faces: (game) => app.rules(game).faces,
+  game: loadGame,
+  models: () => models,
+  model: chosenModel,
+  defaultModel: () => models.find((model) => model.id === preferred) ?? models[0] ?? null,
+  chooseModel,
+  refreshModels,
+  toast,
+  announce,
+  go: (hash) => {
+    location.hash = hash;
+  },
+};
+
+function keyOf({ game, rules, size }) {
+  return `${game}/${rules}/${size}`;
+}
+
+function chosenModel(game, rules, size) {
+  const key = keyOf({ game, rules, size });
+  const fitting = models.filter((model) => keyOf(model) === key);
+  const byChoice = fitting.find((model) => model.id === setting("models")[key]);
+  return byChoice ?? fitting.find((model) => model.id === preferred) ?? fitting[0] ?? null;
+}
+
+function chooseModel(id) {
+  const model = models.find((one) => one.id === id);
+  if (!model) return;
+  keep("models", { ...setting("models"), [keyOf(model)]: id });
+  app.events.dispatchEvent(new Event("model"));
+}
+
+async function refreshModels() {
+  const answer = await api.get("/api/models");
+  models = answer.models;
+  preferred = answer.default;
+  app.events.dispatchEvent(new Event("models"));
+  return models;
+}
+
+function toast(text, kind = "info") {
+  const same = [...byId("toasts").children].find((one) => one.dataset.text === text);
+  same?.remove();
+  const role = kind === "error" ? "alert" : "status";
+  const close = h("button", { type: "button", "aria-label": "Close this message" }, "✕");
+  const element = h("div", { class: "toast", role, data: { kind, text, testid: "toast" } }, h("span", {}, text), close);
+  close.addEventListener("click", () => element.remove());
+  byId("toasts").append(element);
+  setTimeout(() => element.remove(), kind === "error" ? 2 * TOAST_MS : TOAST_MS);
+}
+
+function announce(text) {
+  byId("live").textContent = text;
+}
+
+function readRoute() {
+  const [name, ...rest] = location.hash.replace(/^#/, "").split("/");
+  return { name: name || "play", rest: rest.join("/") };
+}
+
+function showNav(name) {
+  for (const link of document.querySelectorAll(".site-nav a")) {
+    if (link.dataset.view === name) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  document.title = `${VIEWS[name].title} · Afterstate`;
+}
+
+async function showRoute() {
+  if (location.hash === "#main") return;
+  const route = readRoute();
+  const name = route.name === "replay" ? "play" : route.name;
+  if (!VIEWS[name]) return app.go("play");
+  const turn = (visit += 1);
+  app.route = route;
+  showNav(name);
+  try {
+    const view = await VIEWS[name].load();
+    if (turn === visit) place(view);
+  } catch (error) {
+    if (turn === visit) showFailure(VIEWS[name].title, error);
+  }
+}
+
+function place(view) {
+  leave();
+  const root = h("section", { class: "view" });
+  main.replaceChildren(root);
+  unmount = view.mount(root, app);
+}
+
+function leave() {
+  try {
+    unmount?.();
+  } finally {
+    unmount = null;
+  }
+}
+
+function showFailure(title, error) {
+  leave();
+  const retry = h("button", { class: "button", type: "button", onclick: () => location.reload() }, "Load the page again");
+  const words = `${title} could not be shown: ${error.message}`;
+  main.replaceChildren(h("div", { class: "empty", role: "alert" }, h("h2", {}, "Something is missing"), h("p", {}, words), retry));
+}
+
+function startTheme() {
+  const button = byId("theme");
+  let theme = loadTheme();
+  const tell = () => {
+    button.textContent = `Theme: ${theme}`;
+    button.dataset.value = theme;
+  };
+  button.addEventListener("click", () => {
+    theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
+    applyTheme(theme);
+    tell();
+  });
+  tell();
+}
+
+function startConnection() {
+  const away = byId("away");
+  connection.addEventListener("away", () => {
+    away.textContent = "The server is away. Your game is kept here and goes on when it is back.";
+    away.hidden = false;
+  });
+  connection.addEventListener("back", () => {
+    away.hidden = true;
+    announce("The server is back.");
+    refreshModels().catch(() => undefined);
+  });
+}
+
+function startSkipLink() {
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    main.focus();
+  });
+}
+
+async function start() {
+  startTheme();
+  startConnection();
+  startSkipLink();
+  try {
+    const [about] = await Promise.all([persist(() => api.get("/api/about")), persist(refreshModels)]);
+    app.about = about;
+    byId("version").textContent = `Afterstate ${about.version}`;
+    window.addEventListener("hashchange", showRoute);
+    await showRoute();
+  } catch (error) {
+    showFailure("The page", error);
+  }
+}
+
+start();

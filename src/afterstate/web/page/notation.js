@@ -1,0 +1,39 @@
+// Boards as text, as people write and paste them.
+
+/** One line of text for tiles: rows of faces between slashes, and the next tile where it is shown. */
+export function textOf(tiles, faces, columns, next) {
+  const rows = [];
+  for (let at = 0; at < tiles.length; at += columns) {
+    rows.push([...tiles.slice(at, at + columns)].map((tile) => faces[parseInt(tile, 36)]).join(" "));
+  }
+  return rows.join(" / ") + (next ? ` | next ${next}` : "");
+}
+
+/** What a text tells without rules: {rows: [[face, ..], ..], next} or null if it is not a board at all. */
+export function readBoard(text) {
+  const [board, ...rest] = text.trim().split("|");
+  const rows = board.trim().split(/\s*\/\s*|\n+/).map((row) => row.trim().split(/[\s,]+/));
+  const even = rows.length > 1 && rows.every((row) => row.length === rows[0].length && row.every((face) => /^\d+$/.test(face)));
+  if (!even) return null;
+  const next = rest.map((part) => /^\s*next\s+([123+])\s*$/.exec(part)?.[1]).find(Boolean) ?? null;
+  return { rows: rows.map((row) => row.map(Number)), next };
+}
+
+/** Tiles of faces, or null if the game has no such tile. */
+export function tilesOf(rows, faces) {
+  const indexes = rows.flat().map((face) => faces.indexOf(face));
+  return indexes.includes(-1) ? null : indexes.map((index) => index.toString(36)).join("");
+}
+
+/** Which game, rules and size a text is of, as near as possible to `ref`. */
+export function guessRef(text, ref, games) {
+  const board = readBoard(text);
+  if (!board) return ref;
+  const size = `${board.rows.length}x${board.rows[0].length}`;
+  const fits = (one) => one.sizes.includes(size) && tilesOf(board.rows, one.faces) !== null;
+  const wanted = board.next ? games.filter((one) => one.rules.some((rules) => rules.shows_next)) : games;
+  const here = wanted.find((one) => one.game === ref.game && fits(one));
+  if (here) return { ...ref, size };
+  const other = wanted.find(fits);
+  return other ? { game: other.game, rules: other.rules[0].name, size } : ref;
+}

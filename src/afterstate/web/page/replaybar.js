@@ -1,0 +1,111 @@
+// A game that came by a link: play it again, step, go to any move, go on from there.
+
+import { NAMES, h, icon, whole } from "./dom.js";
+import { setting } from "./store.js";
+import { speedOf } from "./watch.js";
+
+const FASTEST = 20;
+
+function barButton(name, label, onclick) {
+  return h("button", { class: "button", type: "button", "aria-label": label, title: label, onclick }, icon(name));
+}
+
+export class ReplayBar {
+  /** `game` is the whole game; `onclose` is called when the player goes on from here. */
+  constructor(app, session, game, onclose) {
+    Object.assign(this, { app, session, game, onclose });
+    this.moving = false;
+    this.playing = false;
+    this.wanted = null;
+    this.timer = 0;
+    this.build();
+    this.refresh();
+  }
+
+  build() {
+    this.toggle = h("button", { class: "button primary", type: "button", onclick: () => (this.playing ? this.pause() : this.play()) });
+    const last = String(this.game.moves.length);
+    this.slider = h("input", { type: "range", min: "0", max: last, step: "1", "aria-label": "Move" });
+    this.slider.addEventListener("input", () => this.seek(Number(this.slider.value)));
+    this.count = h("span", { class: "num little muted" });
+    const go = h("button", { class: "button", type: "button", onclick: () => this.onclose() }, "Continue from here");
+    const back = barButton("back", "One move back", () => this.seek(this.at - 1));
+    const step = barButton("step", "One move on", () => this.step());
+    const head = h("div", { class: "row apart" }, h("h2", {}, "Replay"), this.count);
+    const buttons = h("div", { class: "row" }, back, this.toggle, step, go);
+    this.element = h("section", { class: "card replay-bar", "aria-label": "Replay", data: { testid: "replay-bar" } }, head, this.slider, buttons);
+  }
+
+  get at() {
+    return this.session.state.moves.length;
+  }
+
+  refresh() {
+    const total = this.game.moves.length;
+    if (this.wanted === null) this.slider.value = this.at;
+    this.count.textContent = `Move ${whole(this.at)} of ${whole(total)}`;
+    this.slider.setAttribute("aria-valuetext", this.count.textContent);
+    this.toggle.replaceChildren(icon(this.playing ? "pause" : "play"), this.playing ? "Pause" : "Play");
+  }
+
+  /** Goes to a move; while one answer is awaited only the last wish counts. */
+  async seek(at) {
+    this.pause();
+    this.wanted = Math.max(0, Math.min(at, this.game.moves.length));
+    if (this.moving) return;
+    this.moving = true;
+    while (this.wanted !== null) {
+      const goal = this.wanted;
+      await this.show(goal);
+      if (this.wanted === goal) this.wanted = null;
+    }
+    this.moving = false;
+    this.refresh();
+  }
+
+  async show(count) {
+    try {
+      await this.session.replay({ ...this.game, moves: this.game.moves.slice(0, count) });
+    } catch (error) {
+      this.app.toast(error.message, "error");
+    }
+  }
+
+  /** One move on, with its slide. */
+  async step() {
+    if (this.moving || this.at >= this.game.moves.length) return;
+    this.moving = true;
+    try {
+      await this.session.makeSlide(NAMES[this.game.moves[this.at]]);
+    } catch (error) {
+      this.pause();
+      this.app.toast(error.message, "error");
+    }
+    this.moving = false;
+    this.refresh();
+  }
+
+  async play() {
+    this.playing = true;
+    if (this.at >= this.game.moves.length) await this.show(0);
+    this.refresh();
+    this.loop();
+  }
+
+  async loop() {
+    if (!this.playing) return;
+    const started = performance.now();
+    await this.step();
+    if (this.at >= this.game.moves.length) return this.pause();
+    const wait = 1000 / Math.min(FASTEST, speedOf(setting("speed"))) - (performance.now() - started);
+    this.timer = setTimeout(() => this.loop(), Math.max(0, wait));
+    return undefined;
+  }
+
+  pause() {
+    clearTimeout(this.timer);
+    if (!this.playing) return;
+    this.playing = false;
+    this.refresh();
+  }
+}

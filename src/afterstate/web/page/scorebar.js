@@ -1,0 +1,51 @@
+// Score and next tile: what is told above the board.
+
+import { loneTile } from "./board.js";
+import { h, whole } from "./dom.js";
+
+const GAIN_MS = 700;
+const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
+
+function figure(label, value) {
+  return h("div", { class: "figure" }, h("span", { class: "legend" }, label), value);
+}
+
+export class ScoreBar {
+  constructor() {
+    this.score = h("span", { class: "figure-value num", data: { testid: "score" } }, "0");
+    this.nextSlot = h("span", { class: "next-slot", data: { testid: "next-tile" } });
+    this.next = figure("Next", this.nextSlot);
+    this.gainLayer = h("span", { class: "gains", "aria-hidden": "true" });
+    const score = figure("Score", this.score);
+    score.append(this.gainLayer);
+    this.element = h("div", { class: "figures" }, score, this.next);
+    this.shown = null;
+  }
+
+  /** Tells the score. */
+  tell(score) {
+    this.score.textContent = whole(score);
+  }
+
+  /** Shows the next tile of Threes!, or hides its place where there is none. */
+  showNext(game, faces, next) {
+    if (next === this.shown?.next && game === this.shown?.game) return;
+    this.shown = { game, next };
+    this.next.hidden = next === null;
+    if (next === null) return this.nextSlot.replaceChildren();
+    const tile = loneTile(game, faces, next === "+" ? "bonus" : Number(next));
+    const words = next === "+" ? "a bonus tile" : next;
+    this.nextSlot.dataset.next = next;
+    return this.nextSlot.replaceChildren(tile, h("span", { class: "visually-hidden" }, words === next ? "" : words));
+  }
+
+  /** Lets what a slide brought rise and fade. */
+  gain(points) {
+    if (points <= 0) return;
+    const element = h("span", { class: "gain num" }, `+${whole(points)}`);
+    this.gainLayer.replaceChildren(element);
+    const rise = calm.matches ? "none" : "translateY(-22px)";
+    const frames = [{ opacity: 1, transform: "none" }, { opacity: 0, transform: rise }];
+    element.animate(frames, { duration: GAIN_MS, easing: "ease-out" }).finished.then(() => element.remove(), () => undefined);
+  }
+}

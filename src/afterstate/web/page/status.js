@@ -1,0 +1,93 @@
+// The line below the board. It keeps its place, so that nothing jumps when a game is won or over.
+
+import { h, whole } from "./dom.js";
+
+const WON = 2048;
+
+function button(text, onclick, kind = "", testid = undefined) {
+  return h("button", { class: `button ${kind}`.trim(), type: "button", onclick, data: testid ? { testid } : {} }, text);
+}
+
+export class Status {
+  constructor() {
+    this.element = h("div", { class: "play-status" });
+    this.special = null;
+    this.kind = null;
+  }
+
+  /** Tells what the position calls for; something asked or offered stays until it is answered. */
+  show(session, mode, actions) {
+    if (this.special) return;
+    const { state } = session;
+    const kind = this.kindOf(state, mode);
+    const key = kind === "over" ? `over ${state.moves.length} ${state.seed}` : kind;
+    if (key === this.kind) return;
+    this.kind = key;
+    this.element.replaceChildren(this.make(kind, state, actions));
+  }
+
+  kindOf(state, mode) {
+    if (mode === "replaying") return mode;
+    if (state.position.over && mode !== "watching") return "over";
+    if (state.game === "2048" && !state.kept && state.position.largest >= WON) return "won";
+    return mode;
+  }
+
+  make(kind, state, actions) {
+    if (kind === "over") return this.over(state, actions);
+    if (kind === "won") {
+      const words = h("p", {}, h("strong", {}, "You made 2048. "), "The game goes on as long as you like.");
+      return h("div", { class: "banner", role: "status" }, words, button("Keep playing", actions.keep, "", "keep-playing"));
+    }
+    const words = { watching: "The player plays. Make a move to take over.", replaying: "Make a move to go on from here." };
+    return h("p", { class: "muted little keys" }, words[kind] ?? this.keys());
+  }
+
+  keys() {
+    const wide = h("span", { class: "keys-wide" }, h("kbd", {}, "↑"), " ", h("kbd", {}, "→"), " ", h("kbd", {}, "↓"), " ", h("kbd", {}, "←"), " or WASD to slide, ", h("kbd", {}, "N"), " for a new game");
+    return h("span", {}, wide, h("span", { class: "keys-touch" }, "Swipe the board to slide."));
+  }
+
+  over(state, { coach, fresh }) {
+    const facts = `${whole(state.score)} points, largest tile ${state.position.largest}, ${whole(state.moves.length)} moves.`;
+    const words = h("p", {}, h("strong", {}, "Game over. "), facts);
+    const buttons = [button("Coach this game", coach), button("New game", fresh, "primary")];
+    return h("div", { class: "banner", role: "status", data: { testid: "game-over" } }, words, buttons);
+  }
+
+  setSpecial(element) {
+    this.special = element;
+    this.kind = null;
+    this.element.replaceChildren(element);
+  }
+
+  /** A link holds a game; another one is under way. */
+  ask(game, onshow, onkeep) {
+    const title = game.game === "threes" ? "Threes!" : game.game;
+    const words = `This link holds a game of ${title}, ${whole(game.moves.length)} moves. Show it in place of yours?`;
+    const parts = [h("p", {}, words), button("Show it", onshow, "primary"), button("Keep my game", onkeep)];
+    this.setSpecial(h("div", { class: "banner", role: "alert", data: { testid: "link-question" } }, parts));
+  }
+
+  /** Something that can be done now, until it is done. */
+  offer(element) {
+    element.addEventListener("click", (event) => event.target.closest("button") && this.answered());
+    this.setSpecial(element);
+  }
+
+  /** A link that could not be copied is shown, to be copied by hand. */
+  showLink(link) {
+    const input = h("input", { type: "text", readonly: true, value: link });
+    const field = h("label", { class: "field" }, h("span", {}, "Copy this link"), input);
+    this.setSpecial(h("div", { class: "banner" }, field, button("Done", () => this.answered(), "")));
+    input.select();
+  }
+
+  /** Makes room for what the position calls for. */
+  answered() {
+    if (!this.special) return;
+    this.special = null;
+    this.kind = null;
+    this.element.replaceChildren();
+  }
+}

@@ -1,0 +1,133 @@
+// The form that starts a run: a recipe, or options of one's own.
+
+import { h, segmented, selectField } from "./dom.js";
+
+const NETWORKS = [["4x6", "4x6: four patterns of 6 cells"], ["8x6", "8x6: stronger, slower"], ["own", "own patterns"]];
+const METHODS = [["tc", "TC: sets its own learning rates"], ["td", "TD: one learning rate"]];
+const TIMES = [["30s", "30 seconds"], ["2m", "2 minutes"], ["10m", "10 minutes"], ["1h", "1 hour"]];
+const FIRST = "quick";
+
+/** The form: {element, recipes(list), focus()}; `start(body)` is called with what POST /api/runs takes. */
+export function startForm(app, start) {
+  const error = h("p", { class: "error", role: "alert", data: { testid: "train-error" } });
+  const recipe = recipePart();
+  const own = ownPart(app);
+  const parts = { recipe, own };
+  let way = "recipe";
+  const choose = (value) => {
+    way = value;
+    for (const [name, part] of Object.entries(parts)) part.element.hidden = name !== way;
+  };
+  const submit = h("button", { class: "button primary", type: "submit", data: { testid: "train-start" } },
+    "Start the run");
+  const send = async (event) => {
+    event.preventDefault();
+    error.textContent = "";
+    submit.disabled = true;
+    try {
+      await start(parts[way].body());
+    } catch (problem) {
+      error.textContent = problem.message;
+    } finally {
+      submit.disabled = false;
+    }
+  };
+  choose(way);
+  const ways = segmented("How to train", [["recipe", "A recipe"], ["own", "Own options"]], way, choose);
+  const props = { class: "card stack train-form", data: { testid: "train-form" }, onsubmit: send, novalidate: true };
+  const element = h("form", props, h("h2", {}, "Start a run"), ways, recipe.element, own.element,
+    h("div", { class: "stack tight" }, submit, error));
+  const focus = () => {
+    element.scrollIntoView({ block: "center" });
+    element.querySelector("input:checked").focus();
+  };
+  return { element, recipes: recipe.fill, focus };
+}
+
+function recipePart() {
+  const control = h("select", { data: { testid: "train-recipe" } });
+  const about = h("p", { class: "train-about" });
+  const facts = h("dl", { class: "train-facts" });
+  let list = [];
+  const tell = () => {
+    const one = list.find((recipe) => recipe.name === control.value);
+    about.textContent = one ? sentence(one.about) : "";
+    facts.replaceChildren(...(one ? [["Takes", one.takes], ["Expect", one.expect]] : []).flatMap(([name, value]) =>
+      [h("dt", {}, name), h("dd", {}, value)]));
+  };
+  const fill = (recipes) => {
+    if (recipes.map((one) => one.name).join() === list.map((one) => one.name).join()) return;
+    const before = control.value || FIRST;
+    list = recipes;
+    const gameOf = (one) => (one.game === "threes" ? "Threes!" : one.game);
+    control.replaceChildren(...list.map((one) => h("option", { value: one.name }, `${one.name} (${gameOf(one)})`)));
+    if (list.some((one) => one.name === before)) control.value = before;
+    tell();
+  };
+  control.addEventListener("change", tell);
+  const element = h("div", { class: "stack tight" }, h("label", { class: "field" }, h("span", {}, "Recipe"), control),
+    about, facts);
+  return { element, fill, body: () => ({ recipe: control.value }) };
+}
+
+function sentence(text) {
+  const plain = text.replaceAll("`", "");
+  return plain.charAt(0).toUpperCase() + plain.slice(1) + (/[.!?]$/.test(plain) ? "" : ".");
+}
+
+function ownPart(app) {
+  const chosen = { game: "2048", rules: "", size: "4x4", network: "4x6", method: "tc", until: "time", time: "30s" };
+  const patterns = textField("Patterns", "0123,4567,012456,45689a", "Cells as hex digits, with commas between.");
+  const lambda = textField("Lambda", "0.5", "0 to 1; empty for the usual one.", "decimal");
+  const games = textField("Games", "20k", "Such as 5000, 20k or 1M.");
+  const name = textField("Name", "my run", "Empty for one of its own.");
+  games.input.value = "20k";
+  const ofGame = h("div", { class: "train-pair" });
+  const times = selectField("Time", TIMES, chosen.time, (value) => { chosen.time = value; });
+  const show = () => {
+    patterns.element.hidden = chosen.network !== "own";
+    times.hidden = chosen.until !== "time";
+    games.element.hidden = chosen.until !== "games";
+  };
+  const pick = (game) => {
+    const facts = app.about.games.find((one) => one.game === game);
+    const size = facts.sizes.includes("4x4") ? "4x4" : facts.sizes[0];
+    Object.assign(chosen, { game, rules: facts.rules[0].name, size });
+    ofGame.replaceChildren(
+      selectField("Rules", facts.rules.map((one) => [one.name, one.name]), chosen.rules,
+        (value) => { chosen.rules = value; }),
+      selectField("Board", facts.sizes.map((one) => [one, one]), chosen.size, (value) => { chosen.size = value; }));
+  };
+  pick(chosen.game);
+  show();
+  const body = () => ({
+    game: chosen.game, rules: chosen.rules, size: chosen.size, method: chosen.method,
+    network: chosen.network === "own" ? patterns.input.value.trim() : chosen.network,
+    ...shareFrom("lambda", lambda.input.value.trim().replace(",", ".")),
+    ...(name.input.value.trim() ? { name: name.input.value.trim() } : {}),
+    ...(chosen.until === "time" ? { time: chosen.time } : { games: games.input.value.trim() }),
+  });
+  const element = h("div", { class: "stack train-own" },
+    selectField("Game", app.about.games.map((one) => [one.game, one.title]), chosen.game, pick), ofGame,
+    selectField("Network", NETWORKS, chosen.network, (value) => { chosen.network = value; show(); }), patterns.element,
+    selectField("Method", METHODS, chosen.method, (value) => { chosen.method = value; }),
+    h("div", { class: "train-pair" }, lambda.element, name.element),
+    h("div", { class: "stack tight" }, h("span", { class: "legend" }, "Until"),
+      segmented("Until", [["time", "a time"], ["games", "games"]], chosen.until,
+        (value) => { chosen.until = value; show(); }),
+      times, games.element));
+  return { element, body };
+}
+
+/** {name: number} from text, nothing from empty text; what is no number is told before it is sent. */
+function shareFrom(name, text) {
+  const number = Number(text);
+  if (!(number >= 0 && number <= 1)) throw new Error(`${name} is a number from 0 to 1, not ${text}.`);
+  return text ? { [name]: number } : {};
+}
+
+function textField(label, placeholder, hint, mode = "text") {
+  const input = h("input", { type: "text", inputmode: mode, placeholder, autocomplete: "off", spellcheck: "false" });
+  const note = h("span", { class: "muted train-hint" }, hint);
+  return { input, element: h("label", { class: "field" }, h("span", {}, label), input, note) };
+}

@@ -1,0 +1,113 @@
+// One row for each run: what it is, how far it is, how well it plays, and what can be done with it.
+
+import { h, whole } from "./dom.js";
+import { percent, short } from "./scale.js";
+
+const ALIVE = new Set(["starting", "running", "stopping", "elsewhere"]);
+
+/** Seconds as 30s, 2m 46s, 1h 05m. */
+export function duration(seconds) {
+  const all = Math.round(seconds);
+  if (all < 60) return `${all}s`;
+  if (all < 3600) return `${Math.floor(all / 60)}m ${String(all % 60).padStart(2, "0")}s`;
+  return `${Math.floor(all / 3600)}h ${String(Math.floor((all % 3600) / 60)).padStart(2, "0")}m`;
+}
+
+/** How far a run is, 0 to 1, or null when it has no end. */
+export function shareDone(run) {
+  if (run.total) return Math.min(1, run.games / run.total);
+  if (run.limit) return Math.min(1, run.seconds / run.limit);
+  return null;
+}
+
+/** What to ask of a run that has done all it should: twice as much. */
+export function further(run) {
+  if (run.status !== "done") return { body: {}, words: "Resume" };
+  if (run.total) return { body: { games: String(2 * run.total) }, words: `Go on to ${short(2 * run.total)} games` };
+  const twice = 2 * run.limit;
+  if (run.limit) return { body: { time: `${Math.round(twice)}s` }, words: `Go on to ${duration(twice)}` };
+  return { body: {}, words: "Resume" };
+}
+
+/** A row: {element, update(run, {chosen, color})}; `actions` select, stop, resume and watch are called with the run. */
+export function runRow(actions) {
+  let run = null;
+  const button = (testid, kind, action) =>
+    h("button", { class: `button ${kind}`, type: "button", data: { testid }, onclick: () => actions[action](run) });
+  const parts = {
+    box: h("input", { type: "checkbox", data: { testid: "run-select" } }),
+    swatch: h("span", { class: "train-swatch", "aria-hidden": "true" }),
+    name: h("span", { class: "train-name" }),
+    status: h("span", { class: "tag train-status" }),
+    what: h("p", { class: "train-what muted" }),
+    bar: h("progress", { max: 1 }),
+    far: h("p", { class: "train-far num muted" }),
+    figures: h("dl", { class: "train-figures num" }),
+    why: h("p", { class: "error" }),
+    watch: button("run-watch", "primary", "watch"),
+    stop: button("run-stop", "", "stop"),
+    resume: button("run-resume", "", "resume"),
+  };
+  parts.watch.textContent = "Watch it play";
+  parts.box.addEventListener("change", () => actions.select(run, parts.box.checked));
+  const element = h("li", { class: "train-run", data: { testid: "run-row" } },
+    h("div", { class: "train-head" }, h("label", { class: "check" }, parts.box, parts.swatch, parts.name),
+      parts.status),
+    parts.what, parts.bar, parts.far, parts.figures, parts.why,
+    h("div", { class: "row train-buttons" }, parts.watch, parts.stop, parts.resume));
+  const update = (next, look) => {
+    run = next;
+    fill(element, parts, run, look);
+  };
+  return { element, update };
+}
+
+function fill(element, parts, run, { chosen, color }) {
+  const alive = ALIVE.has(run.status);
+  Object.assign(element.dataset, { id: run.id, status: run.status });
+  parts.box.checked = chosen;
+  parts.swatch.className = chosen ? `train-swatch chart-c${color}` : "train-swatch";
+  say(parts.name, run.name);
+  const status = run.status === "elsewhere" ? "running elsewhere" : run.status;
+  say(parts.status, run.doing === "compiling" ? "compiling" : status);
+  const game = run.game === "threes" ? `Threes! ${run.rules}` : run.game;
+  say(parts.what, [game, run.size, run.network, run.method].join(" · "));
+  fillProgress(parts, run, alive);
+  fillFigures(parts.figures, run);
+  say(parts.why, run.why ?? "");
+  parts.why.hidden = !run.why;
+  parts.stop.hidden = !["starting", "running", "stopping"].includes(run.status);
+  parts.stop.disabled = run.status === "stopping";
+  say(parts.stop, run.status === "stopping" ? "Stopping …" : "Stop");
+  parts.resume.hidden = alive;
+  say(parts.resume, further(run).words);
+  parts.watch.hidden = !run.model;
+}
+
+function fillProgress(parts, run, alive) {
+  const share = shareDone(run);
+  parts.bar.hidden = share === null && !alive;
+  parts.bar.setAttribute("aria-label", `Progress of ${run.name}`);
+  if (share === null) parts.bar.removeAttribute("value");
+  else parts.bar.value = share;
+  const games = `${whole(run.games)}${run.total ? ` of ${whole(run.total)}` : ""} games`;
+  const time = `${duration(run.seconds)}${run.limit ? ` of ${duration(run.limit)}` : ""}`;
+  say(parts.far, `${games} · ${time}${alive && run.doing ? ` · ${run.doing}` : ""}`);
+}
+
+function fillFigures(list, run) {
+  const rate = run.win_rate === null ? "–" : percent(run.win_rate);
+  const figures = [
+    ["Mean score", run.mean === null ? "–" : whole(run.mean)],
+    [run.win_tile ? `Reach ${run.win_tile}` : "Win rate", rate],
+    ["Moves/s", run.moves_per_s === null ? "–" : short(run.moves_per_s)],
+  ];
+  const key = JSON.stringify(figures);
+  if (list.dataset.key === key) return;
+  list.dataset.key = key;
+  list.replaceChildren(...figures.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+}
+
+function say(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}

@@ -1,0 +1,40 @@
+// What the charts of training draw: series from the records of runs.
+
+const blocks = (records) => records.filter((one) => one.kind === "block");
+
+/** Mean scores: of one run its blocks and its evaluations with their intervals, of several runs one line each. */
+export function scoreSeries(shown) {
+  if (shown.length !== 1) return shown.map(({ run, records }) => lineOf(run.name, blocks(records), "mean"));
+  const { records } = shown[0];
+  const measured = records.filter((one) => one.kind === "eval").map((one) => [one.games, one.mean, one.interval ?? 0]);
+  const learned = { ...lineOf("learning", blocks(records), "mean"), color: 1, dashed: 0 };
+  if (!measured.length) return [{ ...learned, name: "" }];
+  return [learned, { name: "measured", points: measured, color: 2, marker: "diamond", line: false }];
+}
+
+/** Tile rates: of one run all that change, of several runs the rate of the tile that counts as a win. */
+export function tileSeries(shown) {
+  if (shown.length !== 1) return shown.map(({ run, records }) => lineOf(run.name, blocks(records), "win_rate"));
+  const learned = blocks(shown[0].records);
+  return tilesOf(learned)
+    .map((tile, index) => ({
+      name: String(tile), points: learned.map((one) => [one.games, rateOf(one.reached, tile)]),
+      color: (index % 6) + 1, dashed: index % 4,
+    }))
+    .filter((one) => one.points.some(([, rate]) => rate < 0.98));
+}
+
+function lineOf(name, records, key) {
+  return { name, points: records.map((one) => [one.games, one[key]]) };
+}
+
+function tilesOf(records) {
+  const tiles = new Set(records.flatMap((one) => Object.keys(one.reached).map(Number)));
+  return [...tiles].sort((one, other) => other - one);
+}
+
+/** A record names only tiles that some game ended with: smaller ones were always reached, larger ones never. */
+function rateOf(reached, tile) {
+  const least = Math.min(...Object.keys(reached).map(Number));
+  return reached[tile] ?? (tile < least ? 1 : 0);
+}

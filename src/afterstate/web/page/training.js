@@ -1,0 +1,236 @@
+// The Training view: runs as they go, their curves, and a form to start one.
+
+import { whenBack } from "./api.js";
+import { lineChart } from "./chart.js";
+import { h } from "./dom.js";
+import { full, percent } from "./scale.js";
+import { startForm } from "./training-form.js";
+import { further, runRow } from "./training-rows.js";
+import { scoreSeries, tileSeries } from "./training-series.js";
+
+const RUNS_MS = 2000, RECORDS_MS = 1000, MOST_SHOWN = 6;
+const INVITATION =
+  "Train your first player: 30 seconds. It learns 2048 here, on this machine, and you see it getting better.";
+const FIRST_RUN = { game: "2048", time: "30s", method: "tc" };
+const chosen = new Set();
+
+/** Shows the view in `root`; the answer takes it away. */
+export function mount(root, app) {
+  const view = new Training(root, app);
+  return () => view.close();
+}
+
+class Training {
+  constructor(root, app) {
+    this.app = app;
+    this.open = true;
+    this.runs = null;
+    this.rows = new Map();
+    this.records = new Map();
+    this.#build(root);
+    this.#repeat(RUNS_MS, () => this.#loadRuns());
+    this.#repeat(RECORDS_MS, () => this.#loadRecords());
+  }
+
+  close() {
+    this.open = false;
+    this.score.destroy();
+    this.tiles.destroy();
+  }
+
+  #build(root) {
+    this.form = startForm(this.app, (body) => this.#start(body));
+    this.list = h("ul", { class: "train-list", "aria-label": "Runs" });
+    this.note = h("p", { class: "muted train-note", role: "status", hidden: true });
+    this.first = this.#emptyState();
+    this.score = lineChart({
+      series: [], title: "Mean score over games", xLabel: "games", yLabel: "mean score", valueFormat: full,
+      height: 300, xMin: 0, empty: "The first figures come after a block of games",
+    });
+    this.score.dataset.testid = "chart-score";
+    this.tiles = lineChart({
+      series: [], title: "Tile rates over games", xLabel: "games", yLabel: "games that reach the tile",
+      yFormat: (share) => percent(share, 0), valueFormat: percent, height: 320, xMin: 0, yMin: 0, yMax: 1,
+    });
+    this.tiles.dataset.testid = "chart-tiles";
+    this.title = h("h2", {}, "Score");
+    this.tileTitle = h("h2", {}, "Tiles");
+    this.charts = h("div", { class: "stack train-charts" },
+      h("figure", { class: "card train-chart" }, h("figcaption", {}, this.title), this.score),
+      h("figure", { class: "card train-chart" }, h("figcaption", {}, this.tileTitle), this.tiles));
+    this.runsCard = h("section", { class: "stack tight train-runs" }, h("h2", { class: "visually-hidden" }, "Runs"),
+      this.list);
+    const toForm = h("button", { class: "button", type: "button", onclick: () => this.form.focus() }, "Start a run");
+    root.append(h("div", { class: "row train-top" }, h("h1", {}, "Training"), this.note, toForm),
+      h("div", { class: "train-layout" }, this.first, this.runsCard, this.charts, this.form.element));
+    this.#showLayout();
+  }
+
+  #emptyState() {
+    const error = h("p", { class: "error", role: "alert" });
+    const button = h("button", { class: "button primary", type: "button", data: { testid: "train-first" } },
+      "Train one now: 30 seconds");
+    button.addEventListener("click", async () => {
+      button.disabled = true;
+      error.textContent = "";
+      await this.#start(FIRST_RUN).catch((problem) => { error.textContent = problem.message; });
+      button.disabled = false;
+    });
+    return h("div", { class: "empty train-empty" }, h("h2", {}, "No runs yet"),
+      h("p", {}, INVITATION), button, error);
+  }
+
+  /** Call `work` again and again; when the server is away, wait for it. */
+  async #repeat(pause, work) {
+    while (this.open) {
+      try {
+        if (!document.hidden) await work();
+        this.note.hidden = true;
+      } catch (problem) {
+        await this.#waitOut(problem);
+      }
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  }
+
+  async #waitOut(problem) {
+    if (!this.open) return;
+    this.note.textContent = problem.status === 0 ? "The figures wait for the server." : problem.message;
+    this.note.hidden = false;
+    if (problem.status === 0) await whenBack();
+  }
+
+  async #loadRuns() {
+    const { runs, recipes } = await this.app.api.get("/api/runs");
+    if (!this.open) return;
+    const before = this.runs ?? [];
+    this.runs = runs;
+    this.form.recipes(recipes);
+    this.#keepChosen();
+    this.#showLayout();
+    this.#showRows();
+    await this.#noticeModels(before);
+  }
+
+  /** A run that has a model now is a model that the other views do not know yet. */
+  async #noticeModels(before) {
+    const known = new Map(before.map((run) => [run.id, run]));
+    const fresh = this.runs.filter((run) => {
+      const was = known.get(run.id);
+      return was && (was.model !== run.model || was.status !== run.status);
+    });
+    if (!fresh.length) return;
+    for (const run of fresh) if (run.status === "done") this.app.announce(`${run.name} is done.`);
+    await this.app.refreshModels();
+  }
+
+  #keepChosen() {
+    const ids = new Set(this.runs.map((run) => run.id));
+    for (const id of chosen) if (!ids.has(id)) chosen.delete(id);
+    if (!chosen.size && this.runs.length && !this.cleared) {
+      chosen.add((this.runs.find((run) => run.status === "running") ?? this.runs[0]).id);
+    }
+  }
+
+  #showLayout() {
+    const none = this.runs !== null && !this.runs.length;
+    this.first.hidden = !none;
+    this.runsCard.hidden = none;
+    this.charts.hidden = none;
+  }
+
+  #showRows() {
+    const actions = {
+      select: (run, on) => this.#choose(run, on), stop: (run) => this.#tell(run, "stop", {}),
+      resume: (run) => this.#tell(run, "resume", further(run).body), watch: (run) => this.#watch(run),
+    };
+    const order = this.runs.map((run) => {
+      if (!this.rows.has(run.id)) this.rows.set(run.id, runRow(actions));
+      return this.rows.get(run.id).element;
+    });
+    const same = order.length === this.list.children.length && order.every((row, at) => row === this.list.children[at]);
+    if (!same) this.list.replaceChildren(...order);
+    this.#paintRows();
+  }
+
+  #paintRows() {
+    const colors = [...this.#shownRuns()].map((run) => run.id);
+    for (const run of this.runs) {
+      this.rows.get(run.id).update(run, { chosen: chosen.has(run.id), color: colors.indexOf(run.id) + 1 });
+    }
+  }
+
+  #shownRuns() {
+    return (this.runs ?? []).filter((run) => chosen.has(run.id)).slice(0, MOST_SHOWN);
+  }
+
+  #choose(run, on) {
+    if (on && chosen.size >= MOST_SHOWN) this.app.toast(`One picture shows ${MOST_SHOWN} runs at most.`);
+    else if (on) chosen.add(run.id);
+    else chosen.delete(run.id);
+    this.cleared = !chosen.size;
+    this.#paintRows();
+    this.#draw();
+    this.#loadRecords().catch(() => undefined);
+  }
+
+  async #loadRecords() {
+    await Promise.all(this.#shownRuns().map((run) => this.#loadRecordsOf(run.id)));
+    if (this.open) this.#draw();
+  }
+
+  async #loadRecordsOf(id) {
+    const had = this.records.get(id) ?? { next: 0, list: [] };
+    const answer = await this.app.api.get(`/api/runs/${encodeURIComponent(id)}?after=${had.next}`);
+    if (this.records.has(id) && this.records.get(id) !== had) return;
+    const rewound = answer.next < had.next;
+    const list = [...had.list, ...answer.records];
+    this.records.set(id, rewound ? { next: 0, list: [] } : { next: answer.next, list });
+  }
+
+  #draw() {
+    const shown = this.#shownRuns().map((run) => ({ run, records: this.records.get(run.id)?.list ?? [] }));
+    const key = JSON.stringify(shown.map(({ run, records }) => [run.id, run.name, records.length]));
+    if (key === this.drawn) return;
+    this.drawn = key;
+    this.#titles(shown.map(({ run }) => run));
+    this.score.update(scoreSeries(shown));
+    this.tiles.update(tileSeries(shown));
+  }
+
+  #titles(runs) {
+    const [one] = runs;
+    const wins = [...new Set(runs.map((run) => run.win_tile).filter(Boolean))].map(String);
+    this.title.textContent = runs.length === 1 ? `Score of ${one.name}` : "Score";
+    const reach = `Games that reach ${wins.join(" or ") || "the win tile"}`;
+    this.tileTitle.textContent = runs.length === 1 ? `Tiles of ${one.name}` : reach;
+  }
+
+  async #start(body) {
+    const run = await this.app.api.post("/api/runs", body);
+    chosen.clear();
+    chosen.add(run.id);
+    this.app.announce(`${run.name} has started.`);
+    await this.#loadRuns();
+    await this.#loadRecords();
+  }
+
+  async #tell(run, what, body) {
+    try {
+      await this.app.api.post(`/api/runs/${encodeURIComponent(run.id)}/${what}`, body);
+      await this.#loadRuns();
+    } catch (problem) {
+      this.app.toast(problem.message, "error");
+    }
+  }
+
+  async #watch(run) {
+    try {
+      await this.app.refreshModels();
+    } catch (problem) {
+      return this.app.toast(problem.message, "error");
+    }
+    this.app.chooseModel(run.model);
+    this.app.go("#play");
+  }
+}

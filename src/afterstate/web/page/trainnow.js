@@ -1,0 +1,102 @@
+// Nobody plays this game yet: train a player in half a minute, and see it happen.
+
+import { persist } from "./api.js";
+import { brief, h, whole } from "./dom.js";
+
+const POLL_MS = 500;
+const TIME = "30s";
+const OVER = ["done", "stopped", "failed"];
+
+function doingText(run) {
+  if (run.doing === "compiling" || run.status === "starting") return "Compiling the kernels for this game. The first time takes a while.";
+  const parts = [`${whole(run.games)} games`];
+  if (run.moves_per_s) parts.push(`${brief(run.moves_per_s)} moves/s`);
+  if (run.mean) parts.push(`mean ${whole(run.mean)}`);
+  return `${run.doing === "evaluating" ? "Measuring" : "Training"}: ${parts.join(", ")}.`;
+}
+
+export class TrainCard {
+  /** `onready(model)` is called when the new player is in the list and chosen. */
+  constructor(app, { onwatch, onhints }) {
+    Object.assign(this, { app, onwatch, onhints });
+    this.closed = false;
+    this.ref = null;
+    this.run = null;
+    this.element = h("section", { class: "card stack train-card", "aria-label": "Train a player" });
+  }
+
+  /** Invites to train a player for this game, unless a training is under way. */
+  show(ref) {
+    if (this.run && !OVER.includes(this.run.status)) return;
+    this.ref = ref;
+    const button = h("button", { class: "button primary", type: "button", data: { testid: "train-now" } }, "Train one now, 30 seconds");
+    button.addEventListener("click", () => this.start(button));
+    const words = "It learns by playing against itself on this computer, then plays and gives hints here.";
+    this.element.replaceChildren(h("h2", {}, "No player for this game yet"), h("p", { class: "muted" }, words), button);
+  }
+
+  async start(button) {
+    button.disabled = true;
+    try {
+      this.run = await this.app.api.post("/api/runs", { ...this.ref, time: TIME, method: "tc" });
+    } catch (error) {
+      button.disabled = false;
+      return this.app.toast(error.message, "error");
+    }
+    this.showProgress();
+    return this.follow();
+  }
+
+  showProgress() {
+    this.bar = h("progress", { max: "1", "aria-label": "Training" });
+    this.text = h("p", { class: "num" }, "Starting.");
+    const box = h("div", { class: "stack tight", data: { testid: "train-progress" } }, this.bar, this.text);
+    const link = h("a", { href: "#training" }, "See its curves in Training");
+    this.element.replaceChildren(h("h2", {}, "A player is learning"), box, h("p", { class: "little" }, link));
+  }
+
+  async follow() {
+    try {
+      while (!this.closed && !OVER.includes(this.run.status)) {
+        const { run } = await persist(() => this.app.api.get(`/api/runs/${encodeURIComponent(this.run.id)}`));
+        this.run = run;
+        if (run.limit && run.seconds) this.bar.value = Math.min(1, run.seconds / run.limit);
+        this.text.textContent = doingText(run);
+        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      }
+      if (!this.closed) await this.finish();
+    } catch (error) {
+      this.fail(error.message);
+    }
+  }
+
+  async finish() {
+    const { run } = this;
+    if (run.status === "failed" || !run.model) return this.fail(run.why ?? "The training ended without a player.");
+    this.ready = run.model;
+    await persist(() => this.app.refreshModels());
+    this.app.chooseModel(run.model);
+    this.app.announce("The new player is ready.");
+    return undefined;
+  }
+
+  /** What to do with the player that has just been trained, once. */
+  offer() {
+    if (!this.ready) return null;
+    this.ready = null;
+    const watch = h("button", { class: "button primary", type: "button", onclick: this.onwatch }, "Watch it");
+    const hints = h("button", { class: "button", type: "button", onclick: this.onhints }, "Ask it for hints");
+    const words = this.run.mean ? `Your player is ready. It scores ${whole(this.run.mean)} on average.` : "Your player is ready.";
+    return h("div", { class: "banner", role: "status", data: { testid: "train-done" } }, h("p", {}, words), watch, hints);
+  }
+
+  fail(why) {
+    this.run = null;
+    this.show(this.ref);
+    this.element.append(h("p", { class: "error", role: "alert" }, why));
+  }
+
+  close() {
+    this.closed = true;
+  }
+}

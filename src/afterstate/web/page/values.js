@@ -1,0 +1,55 @@
+// The answer to "what now": four values, and the best line as small boards.
+
+import { Board, shapeOf } from "./board.js";
+import { ARROWS, SLIDES, h, whole } from "./dom.js";
+import { barLengths, valueText } from "./hints.js";
+
+const TITLES = { Slide: "", Value: "", Points: "right points", "To the best": "right" };
+
+function bar(length) {
+  const fill = h("span", { class: "value-fill" });
+  fill.style.setProperty("--length", length);
+  return h("span", { class: "value-bar", "aria-hidden": "true" }, fill);
+}
+
+function valueRow(slide, answer, length, chosen, onchoose) {
+  const value = answer.values[slide];
+  const best = slide === answer.move;
+  const known = typeof value === "number";
+  const radio = h("input", { type: "radio", name: "explained", value: slide, "aria-label": `Explain ${slide}` });
+  radio.checked = slide === chosen;
+  radio.disabled = !known;
+  radio.addEventListener("change", () => onchoose(slide));
+  const behind = known && !best ? `−${valueText(answer.values[answer.move] - value)}` : "";
+  const reward = known ? `+${whole(answer.rewards[slide] ?? 0)}` : "";
+  const name = h("label", { class: "slide-name" }, radio, h("span", { class: "slide-arrow", "aria-hidden": "true" }, ARROWS[slide]), slide);
+  const shown = known ? [bar(length), h("span", { class: "num value-number" }, valueText(value))] : h("span", { class: "muted" }, "moves nothing");
+  const cells = [h("th", { scope: "row" }, name), h("td", { class: "value-cell" }, shown)];
+  cells.push(h("td", { class: "num right points" }, reward));
+  cells.push(h("td", { class: "num right" }, best ? h("span", { class: "tag best-tag" }, "★ best") : behind));
+  const props = { class: best ? "best" : "", data: { slide, testid: `analyse-value-${slide}`, value: known ? value : "" } };
+  return h("tr", props, cells);
+}
+
+/** A table of the four slides; choosing one calls `onchoose(slide)`. */
+export function valuesTable(answer, chosen, onchoose) {
+  const lengths = barLengths(answer.values);
+  const titles = Object.entries(TITLES).map(([text, classes]) => h("th", { scope: "col", class: classes }, text));
+  const rows = SLIDES.map((slide) => valueRow(slide, answer, lengths[slide], chosen, onchoose));
+  const caption = h("caption", { class: "visually-hidden" }, "What each slide is worth: points expected until the end");
+  return h("table", { class: "values", data: { testid: "analyse-values" } }, caption, h("thead", {}, h("tr", {}, titles)), h("tbody", {}, rows));
+}
+
+/** The best line: a small board after each slide; `ongo(text)` takes one up. */
+export function bestLine(line, { game, size, faces }, ongo) {
+  const steps = line.map((one, at) => {
+    const board = new Board({ ...shapeOf(size), faces, game, small: true });
+    board.set(one.tiles);
+    const words = `${at + 1}. ${one.slide}, value ${valueText(one.value)}. Analyse this board.`;
+    const head = h("span", { class: "line-head num" }, h("span", { class: "slide-arrow" }, ARROWS[one.slide]), valueText(one.value));
+    const button = h("button", { class: "line-step", type: "button", "aria-label": words, title: "Analyse this board" }, head, board.element);
+    button.addEventListener("click", () => ongo(one.text));
+    return h("li", {}, button);
+  });
+  return h("ol", { class: "line", data: { testid: "analyse-line" } }, steps);
+}

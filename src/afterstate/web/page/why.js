@@ -1,0 +1,96 @@
+// Why this value: each cell's share of it on the board, and the patterns that it is the sum of.
+
+import { Board, shapeOf } from "./board.js";
+import { ARROWS, brief, h, svg } from "./dom.js";
+import { valueText } from "./hints.js";
+
+const CYCLE_MS = 650;
+const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
+
+/** A small drawing of the cells that a pattern covers. */
+export function cellsDrawing(cells, rows, columns) {
+  const boxes = Array.from({ length: rows * columns }, (_, cell) => {
+    const place = { x: (cell % columns) * 10 + 1, y: Math.floor(cell / columns) * 10 + 1, width: 8, height: 8, rx: 1.5 };
+    return svg("rect", { ...place, class: cells.includes(cell) ? "in" : "out" });
+  });
+  return svg("svg", { class: "cells-drawing", viewBox: `0 0 ${columns * 10} ${rows * 10}`, "aria-hidden": "true" }, ...boxes);
+}
+
+function legend() {
+  const scale = h("span", { class: "heat-scale", "aria-hidden": "true" });
+  return h("p", { class: "heat-legend little muted" }, h("span", {}, "takes away"), scale, h("span", {}, "adds"));
+}
+
+export class Why {
+  constructor({ game, size, faces }) {
+    Object.assign(this, shapeOf(size));
+    this.board = new Board({ rows: this.rows, columns: this.columns, faces, game });
+    this.board.element.dataset.testid = "analyse-heat";
+    this.timer = 0;
+    this.words = h("p", { class: "muted little why-words" });
+    this.list = h("div", { class: "patterns", data: { testid: "analyse-patterns" } });
+    const picture = h("div", { class: "why-board" }, this.board.element, legend());
+    const patterns = h("div", { class: "stack tight why-patterns" }, h("h3", {}, "Patterns behind it"), this.list);
+    this.element = h("div", { class: "why" }, picture, patterns);
+  }
+
+  /** Shows an answer of /api/explain. */
+  show(answer) {
+    this.rest();
+    this.board.set(answer.tiles);
+    this.board.heat(answer.cells);
+    this.board.element.setAttribute("aria-label", `Share of each cell: ${answer.cells.map((share) => brief(share)).join(", ")}`);
+    const what = answer.of === "afterstate" ? `The board after ${ARROWS[answer.slide]} ${answer.slide}, before a new tile` : "This board";
+    this.words.textContent = `${what}, is worth ${valueText(answer.value)} to the network. That is the sum of the cells, and of the patterns.`;
+    const most = Math.max(...answer.patterns.map((one) => Math.abs(one.value)), 1e-9);
+    const ordered = [...answer.patterns].sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
+    this.list.replaceChildren(...ordered.map((pattern) => this.pattern(pattern, most)));
+  }
+
+  pattern({ pattern, value, isomorphs }, most) {
+    const fill = h("span", { class: "share-fill", data: { sign: value < 0 ? "minus" : "plus" } });
+    fill.style.setProperty("--length", Math.abs(value) / most);
+    const bar = h("span", { class: "share-bar", "aria-hidden": "true" }, fill);
+    const name = h("span", { class: "mono pattern-name" }, pattern);
+    const number = h("span", { class: "num pattern-value" }, valueText(value));
+    const summary = h("summary", {}, cellsDrawing(isomorphs[0]?.cells ?? [], this.rows, this.columns), name, bar, number);
+    this.pointing(summary, () => this.cycle(isomorphs));
+    return h("details", { class: "pattern" }, summary, this.isomorphs(isomorphs));
+  }
+
+  isomorphs(isomorphs) {
+    const chips = isomorphs.map(({ cells, weight }) => {
+      const words = `Cells ${cells.map((cell) => cell + 1).join(", ")}: ${valueText(weight)}`;
+      const chip = h("button", { class: "isomorph num", type: "button", "aria-label": words }, cellsDrawing(cells, this.rows, this.columns), brief(weight));
+      this.pointing(chip, () => this.board.mark(cells));
+      return chip;
+    });
+    return h("div", { class: "isomorphs" }, chips);
+  }
+
+  pointing(element, begin) {
+    for (const type of ["pointerenter", "focus"]) {
+      element.addEventListener(type, () => {
+        this.rest();
+        begin();
+      });
+    }
+    for (const type of ["pointerleave", "blur"]) element.addEventListener(type, () => this.rest());
+  }
+
+  // A pattern is looked up once for each way to turn and mirror the board: shown one after another.
+  cycle(isomorphs) {
+    let at = 0;
+    const mark = () => {
+      this.board.mark(isomorphs[at % isomorphs.length]?.cells ?? []);
+      at += 1;
+    };
+    mark();
+    if (!calm.matches) this.timer = setInterval(mark, CYCLE_MS);
+  }
+
+  rest() {
+    clearInterval(this.timer);
+    this.board.mark(null);
+  }
+}

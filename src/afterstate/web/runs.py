@@ -1,0 +1,246 @@
+"""Training runs as the page shows them: those that this server has started, and those that lie in the folder of runs."""
+
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import time
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from afterstate.errors import AfterstateError, FileError, InputError
+from afterstate.kernel import on_compile
+from afterstate.learning.options import TrainOptions, normalise
+from afterstate.learning.plan import new_network, resolve
+from afterstate.learning.progress import Listener, Progress
+from afterstate.learning.recipes import load_recipe, recipe_names, with_recipe
+from afterstate.learning.runfolder import RunFolder
+from afterstate.learning.trainer import resume as go_on
+from afterstate.learning.trainer import train
+from afterstate.web import messages
+from afterstate.web.library import Library, UnknownError, make_id
+
+RECENT = 90.0  # seconds; a run whose metrics are newer than this is at work in another process
+PATIENCE = 60.0  # seconds that the end of the server waits for the last checkpoint
+
+Status = Literal["starting", "running", "stopping", "stopped", "done", "failed"]
+
+
+class BusyError(AfterstateError):
+    """One run at a time."""
+
+
+@dataclass
+class _Sitting(Listener):
+    """A run that this server has begun, or gone on with."""
+
+    path: Path
+    options: TrainOptions
+    status: Status = "starting"
+    doing: str | None = None
+    why: str | None = None
+    progress: Progress | None = None
+    stop: threading.Event = field(default_factory=threading.Event)
+    thread: threading.Thread | None = None
+
+    @property
+    def is_alive(self) -> bool:
+        return self.thread is not None and self.thread.is_alive()
+
+    def on_progress(self, progress: Progress) -> None:
+        self.progress = progress
+        self.doing = progress.doing
+        if self.status == "starting":
+            self.status = "running"
+
+    def work(self, begin: Any) -> None:
+        """Train, in a thread of its own; what goes wrong is kept for the page."""
+        try:
+            with on_compile(self._compiling):
+                run = begin(listener=self, stop=self.stop)
+            self.status = "stopped" if run.stopped else "done"
+        except AfterstateError as error:
+            self.status, self.why = "failed", str(error)
+        except Exception as error:
+            self.status, self.why = "failed", f"{type(error).__name__}: {error}"
+            raise
+        finally:
+            self.doing = self.progress = None
+
+    def _compiling(self) -> None:
+        self.doing = "compiling"
+
+
+class Runs:
+    """Start, watch, stop and resume runs. One at a time: a second would take the first one's processors."""
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        self._lock = threading.Lock()
+        self._sittings: dict[str, _Sitting] = {}
+
+    def start(self, request: messages.Start) -> str:
+        """Begin a run -> its id."""
+        with self._lock:
+            self._check_free()
+            options = _options(request)
+            new_network(options)  # one that cannot be is told now; its memory is not touched
+            name = request.name or _free_name(self.library.runs, options)
+            path = self.library.runs / name
+            RunFolder.plan(path, options)  # refuses a name that is taken
+            return self._begin(_Sitting(path, options), lambda **how: train(options, run=path, **how))
+
+    def resume(self, id_: str, request: messages.Resume) -> str:
+        """Go on with a run."""
+        with self._lock:
+            self._check_free()
+            folder = self._folder(id_)
+            given = normalise(request.model_dump(exclude_none=True))
+            options = resolve(folder.read_config().changed(given))
+            if not given and _is_done(options, *_progress_of(folder)):
+                raise InputError("this run has come to its end: say how many games, or how much time, it shall have in all")
+            return self._begin(_Sitting(folder.path, options), lambda **how: go_on(folder.path, given, **how))
+
+    def _begin(self, sitting: _Sitting, begin: Any) -> str:
+        id_ = make_id(sitting.path)
+        sitting.thread = threading.Thread(target=sitting.work, args=(begin,), daemon=True, name="training")
+        self._sittings[id_] = sitting
+        sitting.thread.start()
+        return id_
+
+    def stop(self, id_: str) -> None:
+        """Ask a run of this server to end; its checkpoint holds all of it."""
+        sitting = self._sittings.get(id_)
+        if sitting is None or not sitting.is_alive:
+            if id_ not in self.library.run_folders():
+                raise UnknownError("there is no such run")
+            raise BusyError("this run is not at work here, so it cannot be stopped here")
+        sitting.status = "stopping"
+        sitting.stop.set()
+
+    def close(self) -> None:
+        """End all runs of this server, with their checkpoints."""
+        for sitting in self._sittings.values():
+            sitting.stop.set()
+        for sitting in self._sittings.values():
+            if sitting.thread is not None:
+                sitting.thread.join(PATIENCE)
+
+    @property
+    def busy(self) -> str | None:
+        """The id of the run that is under way."""
+        return next((id_ for id_, sitting in self._sittings.items() if sitting.is_alive), None)
+
+    def _check_free(self) -> None:
+        if self.busy is not None:
+            raise BusyError("a run is under way: stop it first, or wait for its end")
+
+    def _folder(self, id_: str) -> RunFolder:
+        sitting = self._sittings.get(id_)
+        folder = self.library.run_folders().get(id_) or (RunFolder(sitting.path) if sitting else None)
+        if folder is None:
+            raise UnknownError("there is no such run")
+        return folder
+
+    # --- what is told ------------------------------------------------------------------------------------------------------
+
+    def all(self) -> messages.Runs:
+        """Every run that can be read, the newest first, and the recipes that one may start."""
+        shown = []
+        for id_ in dict.fromkeys([*self._sittings, *self.library.run_folders()]):
+            try:
+                shown.append(self.facts(id_))
+            except AfterstateError:
+                continue  # a folder that is no sound run
+        return messages.Runs(runs=shown, recipes=_recipes(), busy=self.busy)
+
+    def facts(self, id_: str) -> messages.Run:
+        """One run as it is now."""
+        folder = self._folder(id_)
+        sitting = self._sittings.get(id_)
+        options = sitting.options if sitting else resolve(folder.read_config())
+        records = folder.read_metrics()
+        blocks = [record for record in records if record["kind"] == "block"]
+        last = blocks[-1] if blocks else {}
+        games, seconds = _progress_of(folder)
+        progress = sitting.progress if sitting else None
+        if progress is not None:
+            games, seconds = progress.games, progress.seconds
+        return messages.Run(
+            id=id_, name=folder.path.name, game=options.game, rules=str(options.rules), size=options.size,
+            network=str(options.network), method=options.method,
+            status=sitting.status if sitting else _status(folder, options, games, seconds),
+            why=sitting.why if sitting else None,
+            games=games, total=options.games, seconds=seconds, limit=options.time,
+            moves_per_s=progress.moves_per_s if progress else last.get("moves_per_s"),
+            mean=last.get("mean"), win_rate=last.get("win_rate"), win_tile=last.get("win_tile"),
+            doing=sitting.doing if sitting else None,
+            model=id_ if any(path.is_file() for _, path in folder.checkpoints) else None,
+        )  # fmt: skip
+
+    def records(self, id_: str, after: int) -> messages.RunRecords:
+        """What a run has measured since line `after` of its metrics."""
+        facts = self.facts(id_)
+        folder = self._folder(id_)
+        told = folder.read_metrics()
+        known = messages.Record.model_fields
+        try:
+            records = [messages.Record(**{key: line[key] for key in line if key in known}) for line in told[after:]]
+        except ValidationError as error:
+            raise FileError(f"{folder.metrics} has a line that cannot be understood") from error
+        return messages.RunRecords(run=facts, records=records, next=len(told))
+
+
+def _options(request: messages.Start) -> TrainOptions:
+    given = request.model_dump(exclude_none=True, exclude_unset=True, exclude={"name"})
+    if "recipe" in given:
+        if given["recipe"] not in recipe_names():  # never a path
+            raise InputError(f"there is no such recipe; there are: {', '.join(recipe_names())}")
+        if len(given) > 1:
+            raise InputError("a recipe has its own options: give a recipe or options, not both")
+    return resolve(TrainOptions(**with_recipe(given)))
+
+
+def _free_name(runs: Path, options: TrainOptions) -> str:
+    stem = options.recipe.split()[0] if options.recipe else f"{options.game}-{options.rules}-{options.method}"
+    stem = stem.replace("-standard", "")
+    number = 1
+    while (runs / f"{stem}-{number}").exists():
+        number += 1
+    return f"{stem}-{number}"
+
+
+def _recipes() -> list[messages.RecipeFacts]:
+    recipes = [load_recipe(name) for name in recipe_names()]
+    return [
+        messages.RecipeFacts(
+            name=recipe.name, about=recipe.about, takes=recipe.takes, expect=recipe.expect, game=recipe.options["game"]
+        )
+        for recipe in recipes
+    ]
+
+
+def _progress_of(folder: RunFolder) -> tuple[int, float]:
+    """Games and seconds by the last line of the metrics."""
+    records = folder.read_metrics()
+    if not records:
+        return 0, 0.0
+    seconds = records[-1].get("training_seconds")
+    return int(records[-1]["games"]), float(seconds) if isinstance(seconds, int | float) else 0.0
+
+
+def _is_done(options: TrainOptions, games: int, seconds: float) -> bool:
+    if options.games is not None and games >= options.games:
+        return True
+    return options.time is not None and seconds >= options.time * 0.98  # the last block is seldom whole
+
+
+def _status(folder: RunFolder, options: TrainOptions, games: int, seconds: float) -> Literal["elsewhere", "stopped", "done"]:
+    """Of a run that is not this server's."""
+    if _is_done(options, games, seconds):
+        return "done"
+    try:
+        newest = max(path.stat().st_mtime for path in (folder.config, folder.metrics) if path.exists())
+    except (OSError, ValueError) as error:
+        raise FileError(f"cannot read {folder.path}") from error
+    return "elsewhere" if time() - newest < RECENT else "stopped"

@@ -1,0 +1,162 @@
+"""Training runs through the server: started, watched, stopped, resumed, and what is refused."""
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from afterstate.learning.runfolder import RunFolder
+from commandline import NETWORK, PATIENCE, learned
+from serving import BOARD, ask, client
+
+SMALL = {"network": NETWORK, "method": "tc"}
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    return tmp_path / "runs"
+
+
+@pytest.fixture
+def page(runs: Path) -> Iterator[TestClient]:
+    with client(runs) as opened:
+        yield opened
+
+
+def wait_for(look: Callable[[], Any], until: Callable[[Any], bool]) -> Any:
+    """Look again and again until it is so."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if until(seen := look()):
+            return seen
+        time.sleep(0.02)
+    raise AssertionError(f"it did not come to that: {seen}")
+
+
+def run_of(page: TestClient, id_: str) -> Any:
+    return page.get(f"/api/runs/{id_}").json()["run"]
+
+
+def test_without_a_run_there_are_recipes(page: TestClient) -> None:
+    told = page.get("/api/runs").json()
+    assert (told["runs"], told["busy"]) == ([], None)
+    assert {"quick", "strong-1h", "threes-quick"} <= {recipe["name"] for recipe in told["recipes"]}
+    assert page.get("/api/models").json() == {"models": [], "default": None}
+    assert "no model for 2048" in ask(page, "/api/move", 404, board=BOARD)["error"]
+
+
+def test_a_run_is_started_watched_and_asked(page: TestClient, runs: Path) -> None:
+    begun = ask(page, "/api/runs", 201, games="3000", **SMALL)
+    assert begun["status"] in {"starting", "running"}
+    assert page.get("/api/runs").json()["busy"] in {begun["id"], None}
+    done = wait_for(lambda: run_of(page, begun["id"]), lambda run: run["status"] not in {"starting", "running"})
+    assert (done["status"], done["games"], done["total"], done["why"]) == ("done", 3000, 3000, None)
+    told = page.get(f"/api/runs/{begun['id']}").json()
+    assert [record["games"] for record in told["records"]] == [1000, 2000, 3000]
+    assert told["next"] == 3
+    assert all(record["mean"] > 0 and record["reached"] for record in told["records"])
+    later = page.get(f"/api/runs/{begun['id']}?after=2").json()
+    assert later["records"] == told["records"][2:]
+    assert page.get(f"/api/runs/{begun['id']}?after=9").json()["records"] == []
+    model = page.get("/api/models").json()
+    assert model["default"] == done["model"] == begun["id"]
+    assert ask(page, "/api/move", board=BOARD)["move"] in {"down", "left"}
+    assert RunFolder(runs / done["name"]).read_config().network == NETWORK
+
+
+def test_one_run_at_a_time_stopped_and_resumed(page: TestClient, runs: Path) -> None:
+    begun = ask(page, "/api/runs", 201, games="10M", name="long", **SMALL)
+    refused = ask(page, "/api/runs", 409, games="10", **SMALL)
+    assert "a run is under way" in refused["error"]
+    wait_for(lambda: run_of(page, begun["id"]), lambda run: run["games"] > 100)
+    assert ask(page, f"/api/runs/{begun['id']}/stop")["status"] in {"stopping", "stopped"}
+    stopped = wait_for(lambda: run_of(page, begun["id"]), lambda run: run["status"] == "stopped")
+    assert ask(page, f"/api/runs/{begun['id']}/stop", 409)["error"].startswith("this run is not at work here")
+    assert RunFolder(runs / "long").last.is_file()
+    end = stopped["games"] + 5000
+    ask(page, f"/api/runs/{begun['id']}/resume", games=str(end))
+    done = wait_for(lambda: run_of(page, begun["id"]), lambda run: run["status"] not in {"starting", "running"})
+    assert (done["status"], done["games"]) == ("done", end)
+    assert "has come to its end" in ask(page, f"/api/runs/{begun['id']}/resume", 400)["error"]
+
+
+def test_a_run_by_the_page_is_the_run_of_the_command(page: TestClient, runs: Path, original: Path) -> None:
+    """300 games, one thread, the same seed: bit for bit."""
+    shutil.copytree(original, runs / "copy")
+    (runs / "copy" / "metrics.jsonl").write_text("")
+    shutil.rmtree(runs / "copy" / "checkpoints")
+    (runs / "copy" / "checkpoints").mkdir()
+    id_ = page.get("/api/runs").json()["runs"][0]["id"]
+    ask(page, f"/api/runs/{id_}/resume")
+    wait_for(lambda: run_of(page, id_), lambda run: run["status"] == "done")
+    assert learned(runs / "copy") == learned(original)
+
+
+def test_the_end_of_the_server_keeps_what_was_learned(runs: Path) -> None:
+    with client(runs) as page:
+        begun = ask(page, "/api/runs", 201, games="10M", name="cut", **SMALL)
+        wait_for(lambda: run_of(page, begun["id"]), lambda run: run["games"] > 100)
+    assert RunFolder(runs / "cut").last.is_file()
+    with client(runs) as page:
+        run = run_of(page, begun["id"])
+        assert run["status"] in {"stopped", "elsewhere"}
+        assert run["model"] == begun["id"]
+
+
+def test_runs_of_other_processes_are_shown_as_they_are(page: TestClient, runs: Path, original: Path) -> None:
+    for name in ("ended", "at work", "left"):
+        shutil.copytree(original, runs / name)
+    for name in ("at work", "left"):
+        config = runs / name / "config.toml"
+        config.write_text(config.read_text().replace("games = 300 ", "games = 3000"))
+    for file in (runs / "left" / "config.toml", runs / "left" / "metrics.jsonl"):
+        os.utime(file, (0, 0))
+    found = {run["name"]: run["status"] for run in page.get("/api/runs").json()["runs"]}
+    assert found == {"ended": "done", "at work": "elsewhere", "left": "stopped"}
+
+
+def test_folders_that_are_no_sound_run(page: TestClient, runs: Path, original: Path) -> None:
+    for name in ("broken config", "broken metrics", "strange metrics"):
+        shutil.copytree(original, runs / name)
+    (runs / "broken config" / "config.toml").write_text("game = ")
+    (runs / "broken metrics" / "metrics.jsonl").write_text("{\n{}\n")
+    strange = {"kind": "block", "games": 1, "count": 1, "mean": 1, "win_tile": 2048, "win_rate": 0, "reached": {"2": 1}}
+    (runs / "strange metrics" / "metrics.jsonl").write_text(json.dumps(strange | {"interval": "x"}) + "\n")
+    (runs / "empty").mkdir()
+    (runs / "file").write_text("x")
+    shown = page.get("/api/runs").json()["runs"]
+    assert [run["name"] for run in shown] == ["strange metrics"]
+    assert page.get(f"/api/runs/{shown[0]['id']}").status_code == 400
+
+
+def test_a_model_file_that_is_broken_is_not_offered(page: TestClient, runs: Path, original: Path) -> None:
+    shutil.copytree(original, runs / "torn")
+    (runs / "torn" / "checkpoints" / "best.safetensors").write_bytes(b"nonsense")
+    assert page.get("/api/models").json()["models"] == []
+
+
+def test_a_name_that_is_taken(page: TestClient, runs: Path, original: Path) -> None:
+    shutil.copytree(original, runs / "taken")
+    assert "exists" in ask(page, "/api/runs", 400, name="taken", **SMALL)["error"]
+
+
+def test_a_run_that_diverges_says_why(page: TestClient) -> None:
+    begun = ask(page, "/api/runs", 201, games="20k", network="0123456", alpha=100.0, method="td")
+    failed = wait_for(lambda: run_of(page, begun["id"]), lambda run: run["status"] == "failed")
+    assert "smaller --alpha" in failed["why"]
+
+
+def test_a_new_checkpoint_is_the_one_that_is_asked(page: TestClient, runs: Path, original: Path) -> None:
+    shutil.copytree(original, runs / "one")
+    before = ask(page, "/api/move", board=BOARD, depth=1)["values"]
+    ask(page, "/api/runs", 201, games="2000", name="two", **SMALL)
+    wait_for(lambda: page.get("/api/runs").json()["busy"], lambda busy: busy is None)
+    shutil.copy(runs / "two" / "checkpoints" / "best.safetensors", runs / "one" / "checkpoints" / "best.safetensors")
+    one = next(model["id"] for model in page.get("/api/models").json()["models"] if model["name"] == "one")
+    assert ask(page, "/api/move", board=BOARD, depth=1, model=one)["values"] != before
