@@ -1,12 +1,20 @@
-"""What all tests share: reproducible property tests, the game, and a small run."""
+"""What all tests share: reproducible property tests, the game, a small run, and a browser."""
 
 import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from afterstate.games.game import Game, make
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+    from browsing import Visit
+    from serving import Served
 
 settings.register_profile(
     "afterstate",
@@ -17,7 +25,7 @@ settings.register_profile(
 )
 settings.load_profile("afterstate")
 # helpers whose asserts tell as much as those of a test
-pytest.register_assert_rewrite("commandline", "positions", "searching", "serving")
+pytest.register_assert_rewrite("commandline", "positions", "searching", "serving", "browsing")
 
 
 @pytest.fixture(scope="session")
@@ -46,3 +54,43 @@ def small(original: Path) -> Path:
 def copy(original: Path, tmp_path: Path) -> Path:
     """The same run, to change."""
     return Path(shutil.copytree(original, tmp_path / "copy"))
+
+
+@pytest.fixture(scope="session")
+def browser() -> "Iterator[Browser]":
+    """One Chromium for all tests of the page."""
+    from playwright.sync_api import sync_playwright
+
+    from browsing import launch
+
+    with sync_playwright() as tools:
+        opened = launch(tools)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def server(original: Path, tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Served]":
+    """`afterstate play` with a model for 2048 and one for Threes!."""
+    from serving import make_models, served
+
+    folder = tmp_path_factory.mktemp("runs")
+    shutil.copytree(original, folder / "small")
+    with served(folder, make_models(tmp_path_factory.mktemp("models"))[1]) as opened:
+        yield opened
+
+
+@pytest.fixture
+def visit(browser: "Browser", server: "Served") -> "Iterator[Callable[..., Visit]]":
+    """Open the page as a new visitor: visit(), visit(has_touch=True). None may complain of anything in its console."""
+    from browsing import Visit
+
+    visits: list[Visit] = []
+
+    def begin(**context: Any) -> Visit:
+        visits.append(Visit(browser, server.address, **context))
+        return visits[-1]
+
+    yield begin
+    for one in visits:
+        one.close()

@@ -12,7 +12,9 @@ from afterstate.cli.common import compiling, console
 from afterstate.errors import InputError, ResourceError
 
 PORT = 2048
-TRIES = 20  # ports from the first on, if none is asked for
+OTHERS = range(20480, 20500)  # tried if that one is taken
+# those above 1024 that no browser opens, since they belong to other services
+BLOCKED = {1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, *range(6665, 6670), 6679, 6697, 10080}
 LOOPBACK = "127.0.0.1"
 ENDING = 3  # seconds that answers under way have when the server ends
 
@@ -25,7 +27,7 @@ def play(
     model: Annotated[
         Path | None, typer.Argument(help="a model file, or a run folder  [default: the models of all runs]")
     ] = None,
-    port: Annotated[int | None, typer.Option(help=f"port  [default: {PORT}, or the next that is free]")] = None,
+    port: Annotated[int | None, typer.Option(help=f"port  [default: {PORT}, or one from {OTHERS[0]} on that is free]")] = None,
     host: Annotated[str, typer.Option(help="address to listen at; anyone who reaches it can use the page")] = LOOPBACK,
     runs: Annotated[Path, typer.Option(help="folder of the runs")] = Path("runs"),
     no_browser: Annotated[bool, typer.Option("--no-browser", help="do not open a browser")] = False,
@@ -37,6 +39,8 @@ def play(
     """
     if port is not None and not 1 <= port <= 65535:
         raise InputError(f"a port is 1 to 65535, not {port}")
+    if port in BLOCKED:
+        raise InputError(f"browsers refuse to open port {port}, which belongs to another service; choose another")
     if model is not None:
         from afterstate.learning.runfolder import find_model
         from afterstate.network.modelfile import read_header
@@ -76,9 +80,12 @@ def _listen(host: str, port: int | None) -> socket.socket:
     """A socket for the server: at the port that is asked for, or at the first that is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     reason = ""
-    for number in [port] if port is not None else range(PORT, PORT + TRIES):
-        listening = socket.socket(family, socket.SOCK_STREAM)
+    for number in [port] if port is not None else [PORT, *OTHERS]:
+        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.setsockopt(
+            socket.IPPROTO_TCP, socket.TCP_NODELAY, 1
+        )  # else an answer in two parts waits 40 ms for the second
         try:
             listening.bind((host, number))
             listening.listen()  # who comes early waits, and is not sent away
@@ -87,5 +94,5 @@ def _listen(host: str, port: int | None) -> socket.socket:
             reason = error.strerror or str(error)
             continue
         return listening
-    what = f"port {port} of {host}" if port is not None else f"any port from {PORT} to {PORT + TRIES - 1} of {host}"
+    what = f"port {port} of {host}" if port is not None else f"port {PORT} or {OTHERS[0]} to {OTHERS[-1]} of {host}"
     raise ResourceError(f"cannot listen at {what}: {reason}; choose another by --port")

@@ -21,7 +21,7 @@ from afterstate.kernel import kernel, u64
 from afterstate.learning.episode import Recorded
 from afterstate.network.greedy import make_desk, survey, weigh
 from afterstate.network.network import Network
-from afterstate.play.agent import Agent
+from afterstate.play.agent import Agent, Choice
 from afterstate.search.expectimax import make_view
 from afterstate.search.options import SearchOptions
 
@@ -141,12 +141,15 @@ def review(network: Network, record: Recorded) -> Review:
     )
 
 
-def best_line(agent: Agent, state: State, *, length: int = LINE) -> tuple[Step, ...]:
-    """How a position may go on: the best slide, the new tile whose value is nearest to the expectation, and so on."""
+def best_line(agent: Agent, state: State, *, first: Choice | None = None, length: int = LINE) -> tuple[Step, ...]:
+    """How a position may go on: the best slide, the new tile whose value is nearest to the expectation, and so on.
+
+    `first` is what is known of the state already, perhaps from a deeper look.
+    """
     network, game = agent.network, agent.network.game
     line: list[Step] = []
     while len(line) < length:
-        choice = agent.choose(state)
+        choice = first if first is not None and not line else agent.choose(state)
         if choice.move is None:
             break
         value = choice.values[choice.move]

@@ -160,7 +160,7 @@ def analyse(library: Library, request: messages.Ask) -> messages.Analysis:
         game, state, choice, ms = _ask(agent, request.board)
         depth = _depth(agent, choice)
     with library.agent(model, depth=2, move_time=None) as quick:
-        line = best_line(quick, state)
+        line = best_line(quick, state, first=choice)
     slid = game.afterstates(state)
     return messages.Analysis(
         position=position_of(game, state), move=_name(choice.move), values=_values(choice),

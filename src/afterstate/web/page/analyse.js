@@ -3,7 +3,7 @@
 import { persist } from "./api.js";
 import { shapeOf } from "./board.js";
 import { lookField, modelField } from "./choice.js";
-import { h, segmented, selectField } from "./dom.js";
+import { button, card, h, segmented, selectField } from "./dom.js";
 import { Editor } from "./editor.js";
 import { guessRef, readBoard, textOf, tilesOf } from "./notation.js";
 import { keep, loadGame, lookAhead, setting } from "./store.js";
@@ -13,7 +13,10 @@ import { Why } from "./why.js";
 
 const TYPING_MS = 350;
 const NEXT = [["1", "1"], ["2", "2"], ["3", "3"], ["+", "+"]];
-const EXAMPLE = { ref: { game: "2048", rules: "standard", size: "4x4" }, text: "2 4 8 16 / 4 8 32 64 / 0 2 16 256 / 0 0 4 512" };
+const EXAMPLE = {
+  ref: { game: "2048", rules: "standard", size: "4x4" },
+  text: "2 4 8 16 / 4 8 32 64 / 0 2 16 256 / 0 0 4 512",
+};
 
 /** Shows Analyse in `root`; returns what takes it away. */
 export function mount(root, app) {
@@ -64,7 +67,7 @@ class AnalyseView {
   take(ref, text) {
     this.setGame(ref);
     this.text = text;
-    this.field.value = text;
+    if (this.field.value.trim() !== text) this.field.value = text;
     const board = readBoard(text);
     const tiles = board && tilesOf(board.rows, this.faces);
     this.next = board?.next ?? null;
@@ -142,27 +145,30 @@ class AnalyseView {
     this.choices = h("div", { class: "stack tight" });
     this.editorSlot = h("div", { class: "editor-slot" });
     this.nextSlot = h("div", { class: "next-choice" });
-    this.field = h("textarea", { rows: "2", spellcheck: "false", "aria-describedby": "analyse-error", data: { testid: "analyse-text" } });
+    const props = { rows: "2", spellcheck: "false", "aria-describedby": "analyse-error" };
+    this.field = h("textarea", { ...props, data: { testid: "analyse-text" } });
     this.field.addEventListener("input", () => {
       clearTimeout(this.typing);
       this.typing = setTimeout(() => this.pasted(), TYPING_MS);
     });
     this.error = h("p", { class: "error", role: "alert", id: "analyse-error", data: { testid: "analyse-error" } });
-    const mine = h("button", { class: "button", type: "button", onclick: () => this.takeMine() }, "Take my game's board");
-    const clear = h("button", { class: "button", type: "button", onclick: () => this.clear() }, "Clear");
+    const mine = button("Take my game's board", () => this.takeMine());
+    const buttons = h("div", { class: "row" }, mine, button("Clear", () => this.clear()));
     const text = h("label", { class: "field" }, h("span", {}, "Board as text: type or paste"), this.field);
-    const left = [this.choices, this.editorSlot, this.nextSlot, h("div", {}, text, this.error), h("div", { class: "row" }, mine, clear)];
+    const left = [this.choices, this.editorSlot, this.nextSlot, h("div", {}, text, this.error), buttons];
     this.result = h("div", { class: "stack analyse-result", "aria-live": "polite" });
-    this.options = h("div", { class: "choices" }, this.models.element, lookField(this.app));
+    const choices = h("div", { class: "choices" }, this.models.element, lookField(this.app));
+    this.options = h("section", { class: "card", "aria-label": "The player" }, choices);
     const setup = h("section", { class: "card stack analyse-setup", "aria-label": "The board" }, left);
-    const answer = h("div", { class: "stack analyse-answer" }, h("section", { class: "card" }, this.options), this.result);
+    const answer = h("div", { class: "stack analyse-answer" }, this.options, this.result);
     this.root.append(h("h1", { class: "visually-hidden" }, "Analyse"), h("div", { class: "analyse" }, setup, answer));
   }
 
   drawChoices() {
     const { games } = this.app.about;
     const about = this.app.rules(this.ref.game);
-    const game = segmented("Game", games.map((one) => [one.game, one.title]), this.ref.game, (name) => this.changeGame({ game: name }));
+    const titles = games.map((one) => [one.game, one.title]);
+    const game = segmented("Game", titles, this.ref.game, (name) => this.changeGame({ game: name }));
     const rules = about.rules.map((one) => [one.name, one.name]);
     const sizes = about.sizes.map((size) => [size, size.replace("x", " × ")]);
     const ruleField = selectField("Rules", rules, this.ref.rules, (name) => this.changeGame({ rules: name }));
@@ -176,7 +182,8 @@ class AnalyseView {
       this.next = next;
       this.edited();
     });
-    return this.nextSlot.replaceChildren(h("div", { class: "row" }, h("span", { class: "legend" }, "Next tile"), choice));
+    const legend = h("span", { class: "legend" }, "Next tile");
+    return this.nextSlot.replaceChildren(h("div", { class: "row" }, legend, choice));
   }
 
   // --- asking
@@ -187,10 +194,7 @@ class AnalyseView {
     const { game, rules, size } = this.ref;
     const model = this.app.model(game, rules, size);
     this.options.hidden = !model;
-    if (!model) {
-      this.train.show(this.ref);
-      return this.result.replaceChildren(this.train.element);
-    }
+    if (!model) return this.invite();
     this.result.classList.add("waiting");
     try {
       const request = { board: this.text, model: model.id, ...lookAhead() };
@@ -203,46 +207,62 @@ class AnalyseView {
     }
   }
 
+  // Nobody can be asked. The server reads boards with a model only, so this much is told here.
+  invite() {
+    this.train.show(this.ref);
+    this.result.classList.remove("waiting");
+    this.result.replaceChildren(this.train.element);
+    const board = readBoard(this.text);
+    const fits = board && tilesOf(board.rows, this.faces)?.length === this.editor.tiles.length;
+    const what = `${this.app.rules(this.ref.game).title}, ${this.ref.size}`;
+    this.tellError(fits ? "" : `This is not a board of ${what}: rows of tiles, with / between them.`);
+  }
+
+  tellError(message) {
+    this.error.textContent = message;
+    if (message) this.field.setAttribute("aria-invalid", "true");
+    else this.field.removeAttribute("aria-invalid");
+  }
+
   accepted() {
-    this.error.textContent = "";
-    this.field.removeAttribute("aria-invalid");
+    this.tellError("");
     keep("analysed", { ref: this.ref, text: this.text });
     history.replaceState(null, "", `#analyse/${encodeURIComponent(this.text)}`);
   }
 
   refused(message) {
-    this.error.textContent = message;
-    this.field.setAttribute("aria-invalid", "true");
+    this.tellError(message);
     this.result.classList.remove("waiting");
-    this.result.replaceChildren(h("div", { class: "empty" }, h("p", {}, "The values come when the board can be read.")));
+    const words = h("p", {}, "The values come when the board can be read.");
+    this.result.replaceChildren(h("div", { class: "empty" }, words));
   }
 
   async showAnswer(answer, model, turn) {
     const chosen = answer.move;
     if (this.editor.tiles !== answer.position.tiles) this.editor.set(answer.position.tiles);
-    const cost = h("span", { class: "muted little num" }, `depth ${answer.depth}, ${answer.ms < 10 ? answer.ms.toFixed(1) : Math.round(answer.ms)} ms`);
-    const head = h("div", { class: "row apart" }, h("h2", {}, this.verdict(answer)), cost);
-    const parts = [h("section", { class: "card stack tight", "aria-label": "Values" }, head, this.table(answer, model, chosen))];
+    const parts = [this.valuesCard(answer, model)];
     if (answer.line.length) {
       const line = bestLine(answer.line, { ...this.ref, faces: this.faces }, (text) => this.take(this.ref, text));
-      parts.push(h("section", { class: "card stack tight", "aria-label": "Best line" }, h("h2", {}, "Best line"), line));
+      parts.push(card("Best line", line));
     }
     if (chosen) {
       const first = await this.explain(model, chosen);
       if (turn !== this.turn) return;
       this.why.show(first);
-      parts.push(h("section", { class: "card stack tight", "aria-label": "Why this value" }, h("h2", {}, "Why this value"), this.why.words, this.why.element));
+      parts.push(card("Why this value", this.why.words, this.why.element));
     }
     this.result.classList.remove("waiting");
     this.result.replaceChildren(...parts);
   }
 
-  verdict(answer) {
-    return answer.move ? `Slide ${answer.move}` : "No slide is possible";
-  }
-
-  table(answer, model, chosen) {
-    return h("div", { class: "table-scroll" }, valuesTable(answer, chosen, (slide) => this.explainOther(model, slide)));
+  valuesCard(answer, model) {
+    const verdict = answer.move ? `Slide ${answer.move}` : "No slide is possible";
+    const ms = answer.ms < 10 ? answer.ms.toFixed(1) : Math.round(answer.ms);
+    const cost = h("span", { class: "muted little num" }, `depth ${answer.depth}, ${ms} ms`);
+    const head = h("div", { class: "row apart" }, h("h2", {}, verdict), cost);
+    const table = valuesTable(answer, answer.move, (slide) => this.explainOther(model, slide));
+    const scroll = h("div", { class: "table-scroll" }, table);
+    return h("section", { class: "card stack tight", "aria-label": "Values" }, head, scroll);
   }
 
   explain(model, slide) {

@@ -7,6 +7,9 @@ const SLIDE_MS = 110;
 const POP_MS = 130;
 const FADE_MS = 80;
 const EASE = "cubic-bezier(0.25, 0.8, 0.4, 1)";
+const APPEAR = [{ transform: "scale(0.3)", opacity: 0 }, { transform: "none" }];
+const FADE = [{ opacity: 0.25 }, { opacity: 1 }];
+const POP = [{ transform: "scale(0.9)" }, { transform: "scale(1.12)", offset: 0.45 }, { transform: "none" }];
 const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
 
 /** A tile for use outside of a board: `index` of the face, or "bonus". */
@@ -58,7 +61,7 @@ export class Board {
     this.stop();
     const changed = animate && this.tiles ? newCells(this.tiles, tiles) : [];
     this.show(tiles);
-    for (const cell of changed) this.run(this.faced[cell], [{ opacity: 0.2 }, { opacity: 1 }], { duration: FADE_MS });
+    this.fade(changed);
   }
 
   show(tiles) {
@@ -66,7 +69,8 @@ export class Board {
     const largest = [...tiles].reduce((most, tile) => (tile > most ? tile : most), "0");
     for (let cell = 0; cell < this.cells.length; cell += 1) {
       const tile = this.faced[cell];
-      if (!this.tiles || tiles[cell] !== this.tiles[cell]) dress(tile, parseInt(tiles[cell], 36), this.face(tiles[cell]));
+      const changed = !this.tiles || tiles[cell] !== this.tiles[cell];
+      if (changed) dress(tile, parseInt(tiles[cell], 36), this.face(tiles[cell]));
       tile.classList.toggle("largest", tiles[cell] === largest && largest > "3");
     }
     this.tiles = tiles;
@@ -79,37 +83,32 @@ export class Board {
     this.stop();
     this.show(tiles);
     const news = newCells(after, tiles);
-    if (calm.matches) return this.fade([...newCells(before, tiles)]);
+    if (calm.matches) return this.fade(newCells(before, tiles));
     const duration = SLIDE_MS / speed;
     const moves = slideMoves({ before, after, slide, rows: this.rows, columns: this.columns });
     const slides = moves.flatMap((move) => this.animateMove(move, before, duration));
     const pop = { duration: POP_MS / speed, delay: duration, fill: "backwards", easing: "ease-out" };
-    for (const cell of news) this.run(this.faced[cell], [{ transform: "scale(0.3)", opacity: 0 }, { transform: "none" }], pop);
+    for (const cell of news) this.run(this.faced[cell], APPEAR, pop);
     return Promise.all(slides.map((animation) => animation.finished.catch(() => undefined)));
   }
 
   fade(cells) {
-    const fades = cells.map((cell) => this.run(this.faced[cell], [{ opacity: 0.3 }, { opacity: 1 }], { duration: FADE_MS }));
+    const fades = cells.map((cell) => this.run(this.faced[cell], FADE, { duration: FADE_MS }));
     return Promise.all(fades.map((animation) => animation.finished.catch(() => undefined)));
   }
 
   animateMove({ to, from }, before, duration) {
     const timing = { duration, easing: EASE };
     if (from.length === 1) {
-      return from[0] === to ? [] : [this.run(this.faced[to], [{ transform: this.offset(from[0], to) }, { transform: "none" }], timing)];
+      return from[0] === to ? [] : [this.run(this.faced[to], this.path(from[0], to), timing)];
     }
     const merged = this.faced[to];
     merged.classList.add("popping");
-    const pop = [
-      { transform: "scale(0.9)", offset: 0 },
-      { transform: "scale(1.12)", offset: 0.45 },
-      { transform: "none", offset: 1 },
-    ];
     this.run(merged, [{ opacity: 0 }, { opacity: 0 }], { duration });
-    this.run(merged, pop, { duration: POP_MS * (duration / SLIDE_MS), delay: duration, easing: "ease-out" });
+    this.run(merged, POP, { duration: POP_MS * (duration / SLIDE_MS), delay: duration, easing: "ease-out" });
     return from.map((cell) => {
       const ghost = this.ghost(before[cell], to);
-      const animation = this.run(ghost, [{ transform: this.offset(cell, to) }, { transform: "none" }], { ...timing, fill: "forwards" });
+      const animation = this.run(ghost, this.path(cell, to), { ...timing, fill: "forwards" });
       animation.finished.then(() => ghost.remove(), () => undefined);
       return animation;
     });
@@ -123,11 +122,11 @@ export class Board {
     return ghost;
   }
 
-  offset(from, to) {
+  path(from, to) {
     const across = (from % this.columns) - (to % this.columns);
     const down = Math.floor(from / this.columns) - Math.floor(to / this.columns);
     const length = (steps) => `calc(${steps} * (100% + var(--tile-gap)))`;
-    return `translate(${length(across)}, ${length(down)})`;
+    return [{ transform: `translate(${length(across)}, ${length(down)})` }, { transform: "none" }];
   }
 
   run(element, keyframes, timing) {

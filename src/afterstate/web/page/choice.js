@@ -6,7 +6,8 @@ import { keep, setting } from "./store.js";
 const TIMES = [10, 50, 200, 1000];
 
 function lookOptions(deepest) {
-  const depths = Array.from({ length: deepest }, (_, at) => [`depth:${at + 1}`, `${at + 1} ${at ? "slides" : "slide"} ahead`]);
+  const depth = (slides) => [`depth:${slides}`, `${slides} ${slides === 1 ? "slide" : "slides"} ahead`];
+  const depths = Array.from({ length: deepest }, (_, at) => depth(at + 1));
   const times = TIMES.map((ms) => [`time:${ms}`, ms < 1000 ? `${ms} ms a move` : `${ms / 1000} s a move`]);
   return [...depths, ...times];
 }
@@ -34,9 +35,10 @@ export function modelField(app, ref) {
   const element = h("label", { class: "field" }, h("span", {}, "Model"), select);
   let shown = ref;
   const fill = () => {
-    const fitting = app.models().filter((one) => one.game === shown.game && one.rules === shown.rules && one.size === shown.size);
+    const { game, rules, size } = shown;
+    const fitting = app.models().filter((one) => one.game === game && one.rules === rules && one.size === size);
     select.replaceChildren(...fitting.map((one) => h("option", { value: one.id }, modelLabel(one))));
-    select.value = app.model(shown.game, shown.rules, shown.size)?.id ?? "";
+    select.value = app.model(game, rules, size)?.id ?? "";
     select.disabled = !fitting.length;
   };
   select.addEventListener("change", () => app.chooseModel(select.value));

@@ -16,6 +16,17 @@ function setProperty(element, name, value) {
   else element.setAttribute(name, value);
 }
 
+/** A button: `content` is text or nodes. */
+export function button(content, onclick, { kind = "", testid, label } = {}) {
+  const data = testid ? { testid } : {};
+  return h("button", { class: `button ${kind}`.trim(), type: "button", "aria-label": label, onclick, data }, content);
+}
+
+/** A card with a heading, named by it. */
+export function card(title, ...children) {
+  return h("section", { class: "card stack tight", "aria-label": title }, h("h2", {}, title), children);
+}
+
 const SVG = "http://www.w3.org/2000/svg";
 
 /** An SVG element with attributes. */

@@ -44,11 +44,12 @@ export class Editor {
   makePalette() {
     const tiles = this.faces.map((face, index) => {
       const words = index ? `Put ${face}` : "Empty the cell";
-      const button = h("button", { type: "button", class: "palette-tile", "aria-label": words, data: { face } }, loneTile(this.game, this.faces, index));
+      const props = { type: "button", class: "palette-tile", "aria-label": words, data: { face } };
+      const button = h("button", props, loneTile(this.game, this.faces, index));
       button.addEventListener("click", () => this.put(index));
       return button;
     });
-    return h("div", { class: "palette", role: "group", "aria-label": "Tiles", data: { testid: "palette", game: this.game } }, tiles);
+    return h("div", { class: "palette", role: "group", "aria-label": "Tiles", data: { testid: "palette" } }, tiles);
   }
 
   choose(cell) {

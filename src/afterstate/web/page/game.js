@@ -126,9 +126,9 @@ export class Session extends EventTarget {
     this.tell("change");
   }
 
-  /** The player goes on after the 2048 tile. */
+  /** The player goes on after the 2048 tile. The position stays the same one: who plays may be under way. */
   keepPlaying() {
-    this.state = { ...this.state, kept: true };
+    this.state.kept = true;
     this.flush();
     this.tell("change");
   }

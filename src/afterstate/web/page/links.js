@@ -2,6 +2,10 @@
 
 const ORDER = "URDL";
 
+function damaged(why) {
+  return new Error(`This link is damaged: ${why}.`);
+}
+
 function bytesOfCount(count) {
   const bytes = [];
   let rest = count;
@@ -17,7 +21,9 @@ export function packMoves(moves) {
   const head = bytesOfCount(moves.length);
   const bytes = new Uint8Array(head.length + Math.ceil(moves.length / 4));
   bytes.set(head);
-  for (let at = 0; at < moves.length; at += 1) bytes[head.length + (at >> 2)] |= ORDER.indexOf(moves[at]) << (2 * (at & 3));
+  for (let at = 0; at < moves.length; at += 1) {
+    bytes[head.length + (at >> 2)] |= ORDER.indexOf(moves[at]) << (2 * (at & 3));
+  }
   let binary = "";
   for (const byte of bytes) binary += String.fromCharCode(byte);
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
@@ -28,7 +34,7 @@ function bytesOf(packed) {
     const binary = atob(packed.replaceAll("-", "+").replaceAll("_", "/"));
     return Uint8Array.from(binary, (letter) => letter.charCodeAt(0));
   } catch {
-    throw new Error("This link is damaged: its moves cannot be read.");
+    throw damaged("its moves cannot be read");
   }
 }
 
@@ -38,13 +44,13 @@ export function unpackMoves(packed) {
   let count = 0;
   let head = 0;
   for (let scale = 1; ; scale *= 128) {
-    if (head >= bytes.length || head > 4) throw new Error("This link is damaged: it does not say how many moves it has.");
+    if (head >= bytes.length || head > 4) throw damaged("it does not say how many moves it has");
     const byte = bytes[head];
     head += 1;
     count += (byte & 127) * scale;
     if (byte < 128) break;
   }
-  if (bytes.length !== head + Math.ceil(count / 4)) throw new Error("This link is damaged: some of its moves are missing.");
+  if (bytes.length !== head + Math.ceil(count / 4)) throw damaged("some of its moves are missing");
   const moves = new Array(count);
   for (let at = 0; at < count; at += 1) moves[at] = ORDER[(bytes[head + (at >> 2)] >> (2 * (at & 3))) & 3];
   return moves.join("");
@@ -58,8 +64,8 @@ export function gameLink({ game, rules, size, seed, moves }) {
 /** What follows "#replay/" as {game, rules, size, seed, moves}; throws an Error with a sentence for people. */
 export function readLink(rest) {
   const parts = rest.split("/").map(decodeURIComponent);
-  if (parts.length !== 5) throw new Error("This link is damaged: it does not name a game, its seed and its moves.");
+  if (parts.length !== 5) throw damaged("it does not name a game, its seed and its moves");
   const [game, rules, size, seed, packed] = parts;
-  if (!/^\d{1,16}$/.test(seed)) throw new Error("This link is damaged: its seed is not a number.");
+  if (!/^\d{1,16}$/.test(seed)) throw damaged("its seed is not a number");
   return { game, rules, size, seed: Number(seed), moves: unpackMoves(packed) };
 }

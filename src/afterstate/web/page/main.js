@@ -1,7 +1,7 @@
 // The shell: routes by location.hash, the object that views share, toasts, theme, the server's absence.
 
 import { api, connection, persist } from "./api.js";
-import { h } from "./dom.js";
+import { button, h } from "./dom.js";
 import { applyTheme, keep, loadGame, loadTheme, setting } from "./store.js";
 
 const VIEWS = {
@@ -127,19 +127,20 @@ function leave() {
 
 function showFailure(title, error) {
   leave();
-  const retry = h("button", { class: "button", type: "button", onclick: () => location.reload() }, "Load the page again");
+  const retry = button("Load the page again", () => location.reload());
   const words = `${title} could not be shown: ${error.message}`;
-  main.replaceChildren(h("div", { class: "empty", role: "alert" }, h("h2", {}, "Something is missing"), h("p", {}, words), retry));
+  const parts = [h("h2", {}, "Something is missing"), h("p", {}, words), retry];
+  main.replaceChildren(h("div", { class: "empty", role: "alert" }, parts));
 }
 
 function startTheme() {
-  const button = byId("theme");
+  const control = byId("theme");
   let theme = loadTheme();
   const tell = () => {
-    button.textContent = `Theme: ${theme}`;
-    button.dataset.value = theme;
+    control.textContent = `Theme: ${theme}`;
+    control.dataset.value = theme;
   };
-  button.addEventListener("click", () => {
+  control.addEventListener("click", () => {
     theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
     applyTheme(theme);
     tell();

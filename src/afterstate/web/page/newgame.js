@@ -1,6 +1,6 @@
 // The panel in which a new game is chosen.
 
-import { h, icon, segmented, selectField } from "./dom.js";
+import { button, h, icon, segmented, selectField } from "./dom.js";
 
 const NOTES = {
   standard: "Equal tiles merge. A new tile is a 2, or a 4 one time in ten.",
@@ -30,23 +30,35 @@ export class NewGameDialog {
   draw() {
     const { app, choice } = this;
     const about = app.rules(choice.game);
-    const games = segmented("Game", app.about.games.map((one) => [one.game, one.title]), choice.game, (game) => this.choose({ game }));
+    const titles = app.about.games.map((one) => [one.game, one.title]);
+    const games = segmented("Game", titles, choice.game, (game) => this.choose({ game }));
     const rules = about.rules.map((one) => [one.name, one.name]);
     const note = h("p", { class: "muted little rule-note" }, NOTES[choice.rules] ?? "");
     const ruleField = selectField("Rules", rules, choice.rules, (name) => this.choose({ rules: name }));
     const sizes = about.sizes.map((size) => [size, size.replace("x", " × ")]);
     const sizeField = selectField("Size", sizes, choice.size, (size) => this.choose({ size }));
-    this.seed = h("input", { type: "text", inputmode: "numeric", placeholder: "random", autocomplete: "off", data: { testid: "seed" } });
-    const seedField = h("label", { class: "field" }, h("span", {}, "Seed (optional: the same number, the same tiles)"), this.seed);
-    this.error = h("p", { class: "error", role: "alert" });
-    const close = h("button", { class: "button quiet", type: "button", "aria-label": "Close" }, icon("close"));
-    close.addEventListener("click", () => this.element.close());
-    const start = h("button", { class: "button primary", type: "submit", data: { testid: "start-game" } }, "Start");
-    const warning = this.inProgress ? h("p", { class: "muted little" }, "This replaces the game that you are playing.") : null;
-    const head = h("div", { class: "row apart" }, h("h2", { id: "new-game-title" }, "New game"), close);
-    const form = h("form", { class: "stack" }, head, games, h("div", { class: "choices" }, ruleField, sizeField), note, seedField, this.error, warning, start);
+    const choices = h("div", { class: "choices" }, ruleField, sizeField);
+    const form = h("form", { class: "stack" }, this.head(), games, choices, note, this.seedField(), this.foot());
     form.addEventListener("submit", (event) => this.submit(event));
     this.element.replaceChildren(form);
+  }
+
+  head() {
+    const close = button(icon("close"), () => this.element.close(), { kind: "quiet", label: "Close" });
+    return h("div", { class: "row apart" }, h("h2", { id: "new-game-title" }, "New game"), close);
+  }
+
+  seedField() {
+    const hints = { inputmode: "numeric", placeholder: "random", autocomplete: "off" };
+    this.seed = h("input", { type: "text", ...hints, data: { testid: "seed" } });
+    return h("label", { class: "field" }, h("span", {}, "Seed (optional: the same number, the same tiles)"), this.seed);
+  }
+
+  foot() {
+    this.error = h("p", { class: "error", role: "alert" });
+    const words = this.inProgress ? "This replaces the game that you are playing." : "";
+    const start = h("button", { class: "button primary", type: "submit", data: { testid: "start-game" } }, "Start");
+    return [this.error, h("p", { class: "muted little" }, words), start];
   }
 
   choose(change) {
@@ -65,7 +77,8 @@ export class NewGameDialog {
   // The radio buttons are drawn anew; the chosen one takes the focus, as it does without us.
   focusAfter(focused) {
     const games = this.app.about.games.length;
-    return focused >= 0 && focused < games ? this.app.about.games.findIndex((one) => one.game === this.choice.game) : focused;
+    if (focused < 0 || focused >= games) return focused;
+    return this.app.about.games.findIndex((one) => one.game === this.choice.game);
   }
 
   async submit(event) {
@@ -80,6 +93,7 @@ export class NewGameDialog {
     try {
       await this.start({ ...this.choice, seed });
       this.element.close();
+      document.getElementById("main").focus({ preventScroll: true });
     } catch (error) {
       this.error.textContent = error.message;
     }

@@ -13,8 +13,8 @@ export function textOf(tiles, faces, columns, next) {
 export function readBoard(text) {
   const [board, ...rest] = text.trim().split("|");
   const rows = board.trim().split(/\s*\/\s*|\n+/).map((row) => row.trim().split(/[\s,]+/));
-  const even = rows.length > 1 && rows.every((row) => row.length === rows[0].length && row.every((face) => /^\d+$/.test(face)));
-  if (!even) return null;
+  const fits = (row) => row.length === rows[0].length && row.every((face) => /^\d+$/.test(face));
+  if (rows.length < 2 || !rows.every(fits)) return null;
   const next = rest.map((part) => /^\s*next\s+([123+])\s*$/.exec(part)?.[1]).find(Boolean) ?? null;
   return { rows: rows.map((row) => row.map(Number)), next };
 }
@@ -35,5 +35,7 @@ export function guessRef(text, ref, games) {
   const here = wanted.find((one) => one.game === ref.game && fits(one));
   if (here) return { ...ref, size };
   const other = wanted.find(fits);
-  return other ? { game: other.game, rules: other.rules[0].name, size } : ref;
+  if (other) return { game: other.game, rules: other.rules[0].name, size };
+  const known = games.find((one) => one.game === ref.game).sizes.includes(size);
+  return known ? { ...ref, size } : ref;
 }

@@ -1,7 +1,7 @@
 // Play: the board, what is told around it, and what the player can do.
 
 import { Board, shapeOf } from "./board.js";
-import { h, icon, whole } from "./dom.js";
+import { button, card, h, icon, whole } from "./dom.js";
 import { Session } from "./game.js";
 import { Hints } from "./hints.js";
 import { listenKeys, listenSwipes } from "./input.js";
@@ -46,6 +46,7 @@ class PlayView {
     try {
       if (!this.session.state) await this.session.start(this.firstChoice());
       if (this.app.route.name === "replay") this.offerLink();
+      else if (this.app.route.rest) this.offerModel(this.app.route.rest);
     } catch (error) {
       this.app.toast(error.message, "error");
     }
@@ -57,24 +58,21 @@ class PlayView {
   }
 
   build() {
-    this.undoButton = this.button("Undo ", "undo", "undo", () => this.undo(), h("kbd", {}, "Z"));
-    this.undoButton.setAttribute("aria-label", "Undo the last move");
-    const fresh = this.button("New", "plus", "new-game", () => this.openDialog());
-    fresh.setAttribute("aria-label", "New game");
-    fresh.lastChild.append(h("span", { class: "wide" }, " game"));
-    const top = h("div", { class: "play-top" }, this.scores.element, h("div", { class: "row play-buttons" }, this.undoButton, fresh));
+    const undo = [icon("undo"), h("span", {}, "Undo"), h("kbd", {}, "Z")];
+    this.undoButton = button(undo, () => this.undo(), { testid: "undo", label: "Undo the last move" });
+    const start = [icon("plus"), h("span", {}, "New", h("span", { class: "wide" }, " game"))];
+    const fresh = button(start, () => this.openDialog(), { testid: "new-game", label: "New game" });
+    const buttons = h("div", { class: "row play-buttons" }, this.undoButton, fresh);
+    const top = h("div", { class: "play-top" }, this.scores.element, buttons);
     this.place = h("div", { class: "board-place" });
     this.stage = h("div", { class: "stage" }, this.hints.elements, this.place);
     this.replaySlot = h("div", { class: "replay-slot" });
     this.side = h("aside", { class: "stack play-side" });
     const main = h("div", { class: "play-main" }, top, this.stage, this.status.element, this.replaySlot);
-    this.root.append(h("h1", { class: "visually-hidden" }, "Play"), h("div", { class: "play" }, main, this.side), this.dialog.element);
+    const columns = h("div", { class: "play" }, main, this.side);
+    this.root.append(h("h1", { class: "visually-hidden" }, "Play"), columns, this.dialog.element);
     this.listen();
     if (this.session.state) this.showGame();
-  }
-
-  button(text, picture, testid, onclick, ...more) {
-    return h("button", { class: "button", type: "button", onclick, data: { testid } }, icon(picture), h("span", {}, text), more);
   }
 
   listen() {
@@ -90,10 +88,21 @@ class PlayView {
     app.events.addEventListener("models", this.onmodels);
     app.events.addEventListener("model", this.onmodels);
     app.events.addEventListener("look", this.onlook);
-    const commands = { KeyZ: () => this.undo(), KeyU: () => this.undo(), KeyH: () => this.setHints(!setting("hints")) };
-    Object.assign(commands, { KeyN: () => this.openDialog(), KeyP: () => this.toggleWatch(), Period: () => this.stepWatch() });
-    this.unlisten = listenKeys((slide) => this.slide(slide), commands);
+    this.unlisten = listenKeys((slide) => this.slide(slide), this.commands());
     listenSwipes(this.place, (slide) => this.slide(slide));
+    // Who chose by pointer goes on with the arrow keys on the board, not in the control.
+    this.root.addEventListener("change", ({ target }) => target.matches(":focus-visible") || target.blur());
+  }
+
+  commands() {
+    return {
+      KeyZ: () => this.undo(),
+      KeyU: () => this.undo(),
+      KeyH: () => this.setHints(!setting("hints")),
+      KeyN: () => this.openDialog(),
+      KeyP: () => this.toggleWatch(),
+      Period: () => this.stepWatch(),
+    };
   }
 
   close() {
@@ -178,6 +187,26 @@ class PlayView {
     else this.status.ask(game, () => this.openLink(game), () => this.endReplay());
   }
 
+  // "#play/MODEL": a model is to be watched, in a game of its own.
+  offerModel(id) {
+    history.replaceState(null, "", "#play");
+    const model = this.app.models().find((one) => one.id === id);
+    if (!model) return;
+    this.app.chooseModel(id);
+    if (!this.session.inProgress) this.watchModel(model);
+    else this.status.askToWatch(model, () => this.watchModel(model), () => this.endReplay());
+  }
+
+  async watchModel({ game, rules, size }) {
+    this.status.answered();
+    try {
+      await this.startGame({ game, rules, size });
+      this.watcher.play();
+    } catch (error) {
+      this.app.toast(error.message, "error");
+    }
+  }
+
   async openLink(game) {
     this.status.answered();
     try {
@@ -243,14 +272,16 @@ class PlayView {
     const named = [this.app.rules(game).title, rules === "standard" ? null : rules, size.replace("x", " × ")];
     this.seedText = h("span", { class: "num mono" });
     this.movesText = h("span", { class: "num", data: { testid: "moves" } });
-    const facts = h("p", { class: "muted little" }, `${named.filter(Boolean).join(", ")}, `, this.movesText, ", seed ", this.seedText);
-    const analyse = h("button", { class: "button", type: "button", "aria-label": "Analyse this board" }, "Analyse");
-    analyse.addEventListener("click", () => this.app.go(`analyse/${encodeURIComponent(this.session.state.position.text)}`));
-    const coach = h("button", { class: "button", type: "button", "aria-label": "Coach this game" }, "Coach");
-    coach.addEventListener("click", () => this.app.go("coach"));
-    const share = this.button("Share", "share", "share", () => this.share());
-    const buttons = h("div", { class: "row game-buttons" }, share, analyse, coach);
-    return h("section", { class: "card stack tight", "aria-label": "This game" }, h("h2", {}, "This game"), facts, buttons);
+    const which = `${named.filter(Boolean).join(", ")}, `;
+    const facts = h("p", { class: "muted little" }, which, this.movesText, ", seed ", this.seedText);
+    const analyse = button("Analyse", () => this.analyse(), { label: "Analyse this board" });
+    const coach = button("Coach", () => this.app.go("coach"), { label: "Coach this game" });
+    const share = button([icon("share"), "Share"], () => this.share(), { testid: "share" });
+    return card("This game", facts, h("div", { class: "row game-buttons" }, share, analyse, coach));
+  }
+
+  analyse() {
+    this.app.go(`analyse/${encodeURIComponent(this.session.state.position.text)}`);
   }
 
   showSlide({ before, slide, after, tiles, gain }) {
@@ -263,11 +294,14 @@ class PlayView {
   }
 
   announceSlide(slide, after, tiles, gain) {
-    const [cell] = newCells(after, tiles);
     const { columns } = this.board;
-    const where = cell === undefined ? "" : ` New ${this.board.face(tiles[cell])} in row ${Math.floor(cell / columns) + 1}, column ${(cell % columns) + 1}.`;
+    const news = newCells(after, tiles).map((cell) => {
+      const place = `row ${Math.floor(cell / columns) + 1}, column ${(cell % columns) + 1}`;
+      return ` New ${this.board.face(tiles[cell])} in ${place}.`;
+    });
     const brought = gain > 0 ? `, ${whole(gain)} points` : "";
-    this.app.announce(`Slid ${slide}${brought}.${where}${this.session.state.position.over ? " The game is over." : ""}`);
+    const end = this.session.state.position.over ? " The game is over." : "";
+    this.app.announce(`Slid ${slide}${brought}.${news.join("")}${end}`);
   }
 
   showFrame({ frame, slid }) {
@@ -285,7 +319,8 @@ class PlayView {
   nudge(slide) {
     const [x, y] = { up: [0, -5], right: [5, 0], down: [0, 5], left: [-5, 0] }[slide];
     if (window.matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-    this.board.element.animate([{ transform: "none" }, { transform: `translate(${x}px, ${y}px)` }, { transform: "none" }], { duration: 120 });
+    const there = { transform: `translate(${x}px, ${y}px)` };
+    this.board.element.animate([{ transform: "none" }, there, { transform: "none" }], { duration: 120 });
   }
 
   whenWatching() {
@@ -296,7 +331,8 @@ class PlayView {
     if (!this.session.state) return;
     const { game, rules, size } = this.session.ref;
     if (Boolean(this.app.model(game, rules, size)) !== Boolean(this.panel)) this.drawSide();
-    const offer = this.train.offer();
+    if (!this.panel) this.train.show(this.session.ref);
+    const offer = this.panel && this.train.offer(this.session.ref);
     if (offer) this.status.offer(offer);
     this.whenLook();
   }
@@ -331,8 +367,8 @@ class PlayView {
   askHints() {
     const { state } = this.session;
     const model = this.app.model(state.game, state.rules, state.size);
-    const wanted = setting("hints") && model && !state.position.over && !(this.watcher.running && this.watcher.speed > HINTS_UP_TO);
-    if (!wanted) {
+    const tooFast = this.watcher.running && this.watcher.speed > HINTS_UP_TO;
+    if (!setting("hints") || !model || state.position.over || tooFast) {
       if (this.askedFor !== null) this.hints.clear();
       this.askedFor = null;
       return;

@@ -1,14 +1,10 @@
 // A game that came by a link: play it again, step, go to any move, go on from there.
 
-import { NAMES, h, icon, whole } from "./dom.js";
+import { NAMES, button, h, icon, whole } from "./dom.js";
 import { setting } from "./store.js";
 import { speedOf } from "./watch.js";
 
 const FASTEST = 20;
-
-function barButton(name, label, onclick) {
-  return h("button", { class: "button", type: "button", "aria-label": label, title: label, onclick }, icon(name));
-}
 
 export class ReplayBar {
   /** `game` is the whole game; `onclose` is called when the player goes on from here. */
@@ -23,17 +19,18 @@ export class ReplayBar {
   }
 
   build() {
-    this.toggle = h("button", { class: "button primary", type: "button", onclick: () => (this.playing ? this.pause() : this.play()) });
+    this.toggle = button("", () => (this.playing ? this.pause() : this.play()), { kind: "primary" });
     const last = String(this.game.moves.length);
     this.slider = h("input", { type: "range", min: "0", max: last, step: "1", "aria-label": "Move" });
     this.slider.addEventListener("input", () => this.seek(Number(this.slider.value)));
     this.count = h("span", { class: "num little muted" });
-    const go = h("button", { class: "button", type: "button", onclick: () => this.onclose() }, "Continue from here");
-    const back = barButton("back", "One move back", () => this.seek(this.at - 1));
-    const step = barButton("step", "One move on", () => this.step());
+    const go = button("Continue from here", () => this.onclose());
+    const back = button(icon("back"), () => this.seek(this.at - 1), { label: "One move back" });
+    const step = button(icon("step"), () => this.step(), { label: "One move on" });
     const head = h("div", { class: "row apart" }, h("h2", {}, "Replay"), this.count);
     const buttons = h("div", { class: "row" }, back, this.toggle, step, go);
-    this.element = h("section", { class: "card replay-bar", "aria-label": "Replay", data: { testid: "replay-bar" } }, head, this.slider, buttons);
+    const props = { class: "card replay-bar", "aria-label": "Replay", data: { testid: "replay-bar" } };
+    this.element = h("section", props, head, this.slider, buttons);
   }
 
   get at() {

@@ -44,8 +44,9 @@ export class ScoreBar {
     if (points <= 0) return;
     const element = h("span", { class: "gain num" }, `+${whole(points)}`);
     this.gainLayer.replaceChildren(element);
-    const rise = calm.matches ? "none" : "translateY(-22px)";
+    const rise = calm.matches ? "none" : "translateY(-12px)";
     const frames = [{ opacity: 1, transform: "none" }, { opacity: 0, transform: rise }];
-    element.animate(frames, { duration: GAIN_MS, easing: "ease-out" }).finished.then(() => element.remove(), () => undefined);
+    const animation = element.animate(frames, { duration: GAIN_MS, easing: "ease-out" });
+    animation.finished.then(() => element.remove(), () => undefined);
   }
 }

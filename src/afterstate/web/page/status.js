@@ -1,12 +1,13 @@
 // The line below the board. It keeps its place, so that nothing jumps when a game is won or over.
 
-import { h, whole } from "./dom.js";
+import { ARROWS, button, h, whole } from "./dom.js";
 
 const WON = 2048;
 
-function button(text, onclick, kind = "", testid = undefined) {
-  return h("button", { class: `button ${kind}`.trim(), type: "button", onclick, data: testid ? { testid } : {} }, text);
-}
+const WORDS = {
+  watching: "The player plays. Make a move to take over.",
+  replaying: "Make a move to go on from here.",
+};
 
 export class Status {
   constructor() {
@@ -36,22 +37,25 @@ export class Status {
   make(kind, state, actions) {
     if (kind === "over") return this.over(state, actions);
     if (kind === "won") {
-      const words = h("p", {}, h("strong", {}, "You made 2048. "), "The game goes on as long as you like.");
-      return h("div", { class: "banner", role: "status" }, words, button("Keep playing", actions.keep, "", "keep-playing"));
+      const words = h("p", {}, h("strong", {}, "2048 is reached. "), "The game goes on as long as you like.");
+      const goOn = button("Keep playing", actions.keep, { testid: "keep-playing" });
+      return h("div", { class: "banner", role: "status" }, words, goOn);
     }
-    const words = { watching: "The player plays. Make a move to take over.", replaying: "Make a move to go on from here." };
-    return h("p", { class: "muted little keys" }, words[kind] ?? this.keys());
+    return h("p", { class: "muted little keys" }, WORDS[kind] ?? this.keys());
   }
 
   keys() {
-    const wide = h("span", { class: "keys-wide" }, h("kbd", {}, "↑"), " ", h("kbd", {}, "→"), " ", h("kbd", {}, "↓"), " ", h("kbd", {}, "←"), " or WASD to slide, ", h("kbd", {}, "N"), " for a new game");
-    return h("span", {}, wide, h("span", { class: "keys-touch" }, "Swipe the board to slide."));
+    const arrows = Object.values(ARROWS).flatMap((arrow) => [h("kbd", {}, arrow), " "]);
+    const words = [...arrows, "or WASD to slide, ", h("kbd", {}, "N"), " for a new game"];
+    const touch = h("span", { class: "keys-touch" }, "Swipe the board to slide.");
+    return h("span", {}, h("span", { class: "keys-wide" }, words), touch);
   }
 
   over(state, { coach, fresh }) {
-    const facts = `${whole(state.score)} points, largest tile ${state.position.largest}, ${whole(state.moves.length)} moves.`;
+    const { score, position, moves } = state;
+    const facts = `${whole(score)} points, largest tile ${position.largest}, ${whole(moves.length)} moves.`;
     const words = h("p", {}, h("strong", {}, "Game over. "), facts);
-    const buttons = [button("Coach this game", coach), button("New game", fresh, "primary")];
+    const buttons = [button("Coach this game", coach), button("New game", fresh, { kind: "primary" })];
     return h("div", { class: "banner", role: "status", data: { testid: "game-over" } }, words, buttons);
   }
 
@@ -65,7 +69,16 @@ export class Status {
   ask(game, onshow, onkeep) {
     const title = game.game === "threes" ? "Threes!" : game.game;
     const words = `This link holds a game of ${title}, ${whole(game.moves.length)} moves. Show it in place of yours?`;
-    const parts = [h("p", {}, words), button("Show it", onshow, "primary"), button("Keep my game", onkeep)];
+    this.question(words, "Show it", onshow, onkeep);
+  }
+
+  /** A model is to be watched; a game is under way. */
+  askToWatch(model, onstart, onkeep) {
+    this.question(`Begin a new game for ${model.name} to play, in place of yours?`, "Begin", onstart, onkeep);
+  }
+
+  question(words, yes, onyes, onkeep) {
+    const parts = [h("p", {}, words), button(yes, onyes, { kind: "primary" }), button("Keep my game", onkeep)];
     this.setSpecial(h("div", { class: "banner", role: "alert", data: { testid: "link-question" } }, parts));
   }
 
@@ -79,7 +92,7 @@ export class Status {
   showLink(link) {
     const input = h("input", { type: "text", readonly: true, value: link });
     const field = h("label", { class: "field" }, h("span", {}, "Copy this link"), input);
-    this.setSpecial(h("div", { class: "banner" }, field, button("Done", () => this.answered(), "")));
+    this.setSpecial(h("div", { class: "banner" }, field, button("Done", () => this.answered())));
     input.select();
   }
 

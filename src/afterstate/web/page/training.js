@@ -61,8 +61,8 @@ class Training {
     this.runsCard = h("section", { class: "stack tight train-runs" }, h("h2", { class: "visually-hidden" }, "Runs"),
       this.list);
     const toForm = h("button", { class: "button", type: "button", onclick: () => this.form.focus() }, "Start a run");
-    root.append(h("div", { class: "row train-top" }, h("h1", {}, "Training"), this.note, toForm),
-      h("div", { class: "train-layout" }, this.first, this.runsCard, this.charts, this.form.element));
+    this.layout = h("div", { class: "train-layout" }, this.first, this.runsCard, this.charts, this.form.element);
+    root.append(h("div", { class: "row train-top" }, h("h1", {}, "Training"), this.note, toForm), this.layout);
     this.#showLayout();
   }
 
@@ -133,6 +133,8 @@ class Training {
   }
 
   #showLayout() {
+    // Nothing jumps: what depends on the runs comes with them.
+    this.layout.classList.toggle("train-waiting", this.runs === null);
     const none = this.runs !== null && !this.runs.length;
     this.first.hidden = !none;
     this.runsCard.hidden = none;
@@ -231,6 +233,6 @@ class Training {
       return this.app.toast(problem.message, "error");
     }
     this.app.chooseModel(run.model);
-    this.app.go("#play");
+    this.app.go(`play/${run.model}`);
   }
 }

@@ -1,14 +1,20 @@
 // Nobody plays this game yet: train a player in half a minute, and see it happen.
 
 import { persist } from "./api.js";
-import { brief, h, whole } from "./dom.js";
+import { brief, button, h, whole } from "./dom.js";
 
 const POLL_MS = 500;
 const TIME = "30s";
+const COMPILING = "Compiling the kernels for this game. The first time takes a while.";
 const OVER = ["done", "stopped", "failed"];
+const UNDER_WAY = ["starting", "running"];
+
+function sameGame(one, other) {
+  return one.game === other.game && one.rules === other.rules && one.size === other.size;
+}
 
 function doingText(run) {
-  if (run.doing === "compiling" || run.status === "starting") return "Compiling the kernels for this game. The first time takes a while.";
+  if (run.doing === "compiling" || run.status === "starting") return COMPILING;
   const parts = [`${whole(run.games)} games`];
   if (run.moves_per_s) parts.push(`${brief(run.moves_per_s)} moves/s`);
   if (run.mean) parts.push(`mean ${whole(run.mean)}`);
@@ -16,7 +22,7 @@ function doingText(run) {
 }
 
 export class TrainCard {
-  /** `onready(model)` is called when the new player is in the list and chosen. */
+  /** `onwatch` and `onhints` are what is offered when the new player is there. */
   constructor(app, { onwatch, onhints }) {
     Object.assign(this, { app, onwatch, onhints });
     this.closed = false;
@@ -27,20 +33,40 @@ export class TrainCard {
 
   /** Invites to train a player for this game, unless a training is under way. */
   show(ref) {
-    if (this.run && !OVER.includes(this.run.status)) return;
+    if (this.busy) return;
     this.ref = ref;
-    const button = h("button", { class: "button primary", type: "button", data: { testid: "train-now" } }, "Train one now, 30 seconds");
-    button.addEventListener("click", () => this.start(button));
+    const kind = { kind: "primary", testid: "train-now" };
+    const begin = button("Train one now, 30 seconds", () => this.start(begin), kind);
     const words = "It learns by playing against itself on this computer, then plays and gives hints here.";
-    this.element.replaceChildren(h("h2", {}, "No player for this game yet"), h("p", { class: "muted" }, words), button);
+    this.element.replaceChildren(h("h2", {}, "No player for this game yet"), h("p", { class: "muted" }, words), begin);
+    this.findRun();
   }
 
-  async start(button) {
-    button.disabled = true;
+  // A training that was begun before this view was opened goes on.
+  async findRun() {
+    const { ref } = this;
+    try {
+      const { runs } = await this.app.api.get("/api/runs");
+      const under = runs.find((run) => UNDER_WAY.includes(run.status) && sameGame(run, ref));
+      if (!under || this.closed || this.ref !== ref || this.busy) return;
+      this.run = under;
+      this.showProgress();
+      await this.follow();
+    } catch {
+      // Without the list of runs there is still the button.
+    }
+  }
+
+  get busy() {
+    return this.run !== null && !OVER.includes(this.run.status);
+  }
+
+  async start(begin) {
+    begin.disabled = true;
     try {
       this.run = await this.app.api.post("/api/runs", { ...this.ref, time: TIME, method: "tc" });
     } catch (error) {
-      button.disabled = false;
+      begin.disabled = false;
       return this.app.toast(error.message, "error");
     }
     this.showProgress();
@@ -81,13 +107,13 @@ export class TrainCard {
   }
 
   /** What to do with the player that has just been trained, once. */
-  offer() {
-    if (!this.ready) return null;
+  offer(ref) {
+    if (!this.ready || !sameGame(this.run, ref)) return null;
     this.ready = null;
-    const watch = h("button", { class: "button primary", type: "button", onclick: this.onwatch }, "Watch it");
-    const hints = h("button", { class: "button", type: "button", onclick: this.onhints }, "Ask it for hints");
-    const words = this.run.mean ? `Your player is ready. It scores ${whole(this.run.mean)} on average.` : "Your player is ready.";
-    return h("div", { class: "banner", role: "status", data: { testid: "train-done" } }, h("p", {}, words), watch, hints);
+    const score = this.run.mean ? ` It scores ${whole(this.run.mean)} on average.` : "";
+    const words = h("p", {}, `Your player is ready.${score}`);
+    const buttons = [button("Watch it", this.onwatch, { kind: "primary" }), button("Ask it for hints", this.onhints)];
+    return h("div", { class: "banner", role: "status", data: { testid: "train-done" } }, words, buttons);
   }
 
   fail(why) {

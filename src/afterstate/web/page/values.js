@@ -22,13 +22,15 @@ function valueRow(slide, answer, length, chosen, onchoose) {
   radio.addEventListener("change", () => onchoose(slide));
   const behind = known && !best ? `−${valueText(answer.values[answer.move] - value)}` : "";
   const reward = known ? `+${whole(answer.rewards[slide] ?? 0)}` : "";
-  const name = h("label", { class: "slide-name" }, radio, h("span", { class: "slide-arrow", "aria-hidden": "true" }, ARROWS[slide]), slide);
-  const shown = known ? [bar(length), h("span", { class: "num value-number" }, valueText(value))] : h("span", { class: "muted" }, "moves nothing");
+  const arrow = h("span", { class: "slide-arrow", "aria-hidden": "true" }, ARROWS[slide]);
+  const name = h("label", { class: "slide-name" }, radio, arrow, slide);
+  const number = () => [bar(length), h("span", { class: "num value-number" }, valueText(value))];
+  const shown = known ? number() : h("span", { class: "muted" }, "moves nothing");
   const cells = [h("th", { scope: "row" }, name), h("td", { class: "value-cell" }, shown)];
   cells.push(h("td", { class: "num right points" }, reward));
   cells.push(h("td", { class: "num right" }, best ? h("span", { class: "tag best-tag" }, "★ best") : behind));
-  const props = { class: best ? "best" : "", data: { slide, testid: `analyse-value-${slide}`, value: known ? value : "" } };
-  return h("tr", props, cells);
+  const data = { slide, testid: `analyse-value-${slide}`, value: known ? value : "" };
+  return h("tr", { class: best ? "best" : "", data }, cells);
 }
 
 /** A table of the four slides; choosing one calls `onchoose(slide)`. */
@@ -37,7 +39,8 @@ export function valuesTable(answer, chosen, onchoose) {
   const titles = Object.entries(TITLES).map(([text, classes]) => h("th", { scope: "col", class: classes }, text));
   const rows = SLIDES.map((slide) => valueRow(slide, answer, lengths[slide], chosen, onchoose));
   const caption = h("caption", { class: "visually-hidden" }, "What each slide is worth: points expected until the end");
-  return h("table", { class: "values", data: { testid: "analyse-values" } }, caption, h("thead", {}, h("tr", {}, titles)), h("tbody", {}, rows));
+  const head = h("thead", {}, h("tr", {}, titles));
+  return h("table", { class: "values", data: { testid: "analyse-values" } }, caption, head, h("tbody", {}, rows));
 }
 
 /** The best line: a small board after each slide; `ongo(text)` takes one up. */
@@ -46,8 +49,10 @@ export function bestLine(line, { game, size, faces }, ongo) {
     const board = new Board({ ...shapeOf(size), faces, game, small: true });
     board.set(one.tiles);
     const words = `${at + 1}. ${one.slide}, value ${valueText(one.value)}. Analyse this board.`;
-    const head = h("span", { class: "line-head num" }, h("span", { class: "slide-arrow" }, ARROWS[one.slide]), valueText(one.value));
-    const button = h("button", { class: "line-step", type: "button", "aria-label": words, title: "Analyse this board" }, head, board.element);
+    const arrow = h("span", { class: "slide-arrow" }, ARROWS[one.slide]);
+    const head = h("span", { class: "line-head num" }, arrow, valueText(one.value));
+    const props = { class: "line-step", type: "button", "aria-label": words, title: "Analyse this board" };
+    const button = h("button", props, head, board.element);
     button.addEventListener("click", () => ongo(one.text));
     return h("li", {}, button);
   });

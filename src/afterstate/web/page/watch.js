@@ -96,7 +96,8 @@ export class Watcher extends EventTarget {
     try {
       const answer = await this.request(state, count, BUDGET_MS);
       const took = performance.now() - asked;
-      if (turn === this.turn) this.next = { answer, lasts: full ? took : (answer.moves.length * 1000) / this.speed };
+      const lasts = full ? took : (answer.moves.length * 1000) / this.speed;
+      if (turn === this.turn) this.next = { answer, base: state, lasts };
     } catch (error) {
       if (turn !== this.turn) return;
       this.pause();
@@ -116,20 +117,22 @@ export class Watcher extends EventTarget {
 
   begin(now) {
     this.finishBatch();
-    const { answer, lasts } = this.next;
+    const { answer, base, lasts } = this.next;
     this.next = null;
+    // A slide that was still under way has changed the position since.
+    if (base !== this.session.state) return this.fetch(this.session.state);
     if (now - this.due > LATE_MS) this.due = now;
     const start = this.speed === Infinity ? now : this.due;
     const each = lasts / Math.max(answer.moves.length, 1);
     // A frame is due when its move begins; of several moves that share a frame, when the last one is made.
     const made = this.session.state.moves.length;
-    const frames = answer.frames.map((frame) => ({ ...frame, moves: made + frame.at, due: start + (frame.at - 1) * each }));
-    this.batch = { frames, shown: 0 };
+    const timed = (frame) => ({ ...frame, moves: made + frame.at, due: start + (frame.at - 1) * each });
+    this.batch = { frames: answer.frames.map(timed), shown: 0 };
     this.due = start + lasts;
     this.session.append(answer);
     this.made.push({ now, moves: answer.moves.length });
     this.ending = answer.position.over || !answer.moves;
-    if (!this.ending) this.fetch(this.session.state);
+    return this.ending ? undefined : this.fetch(this.session.state);
   }
 
   showDue(now) {

@@ -1,7 +1,7 @@
 // The card of the player: which one, how far it looks ahead, its values, its play.
 
 import { lookField, modelField } from "./choice.js";
-import { brief, h, icon } from "./dom.js";
+import { brief, button, card, h, icon } from "./dom.js";
 import { keep, setting } from "./store.js";
 import { speedOf } from "./watch.js";
 
@@ -32,7 +32,7 @@ function speedControl(watcher) {
 }
 
 function rateText(watcher) {
-  const element = h("span", { class: "num muted little", data: { testid: "watch-rate" } });
+  const element = h("span", { class: "num", data: { testid: "watch-rate" } });
   let last = 0;
   watcher.addEventListener("rate", ({ detail }) => {
     const now = performance.now();
@@ -49,14 +49,12 @@ function rateText(watcher) {
 /** The card's parts; `hints` is {on(), toggle()}. */
 export function watchPanel(app, session, watcher, hints) {
   const models = modelField(app, session.ref);
-  const toggle = h("button", { class: "button primary", type: "button", data: { testid: "watch-toggle" } });
-  const step = h("button", { class: "button", type: "button", data: { testid: "watch-step" } }, icon("step"), "Step ", h("kbd", {}, "."));
-  const values = h("button", { class: "button", type: "button", data: { testid: "hint-toggle" } }, "Show values ", h("kbd", {}, "H"));
-  toggle.addEventListener("click", () => (watcher.running ? watcher.pause() : watcher.play()));
-  step.addEventListener("click", () => watcher.step());
-  values.addEventListener("click", () => hints.toggle());
+  const playOrPause = () => (watcher.running ? watcher.pause() : watcher.play());
+  const toggle = button("", playOrPause, { kind: "primary", testid: "watch-toggle" });
+  const step = button([icon("step"), "Step", h("kbd", {}, ".")], () => watcher.step(), { testid: "watch-step" });
+  const values = button(["Show values", h("kbd", {}, "H")], () => hints.toggle(), { testid: "hint-toggle" });
   const refresh = () => {
-    const label = watcher.running ? "Pause " : "Watch ";
+    const label = watcher.running ? "Pause" : "Watch";
     toggle.replaceChildren(icon(watcher.running ? "pause" : "play"), label, h("kbd", {}, "P"));
     toggle.disabled = step.disabled = session.state.position.over;
     values.setAttribute("aria-pressed", String(hints.on()));
@@ -64,10 +62,10 @@ export function watchPanel(app, session, watcher, hints) {
   watcher.addEventListener("start", refresh);
   watcher.addEventListener("stop", refresh);
   const choices = h("div", { class: "choices" }, lookField(app), values);
-  const buttons = h("div", { class: "row" }, toggle, step, rateText(watcher));
-  const note = h("p", { class: "muted little" }, "Make a move at any time to take over.");
-  const parts = [h("h2", {}, "The player"), models.element, choices, h("hr", {}), buttons, speedControl(watcher), note];
-  const element = h("section", { class: "card stack tight player", "aria-label": "The player" }, parts);
+  const buttons = h("div", { class: "row" }, toggle, step);
+  const note = h("p", { class: "row apart muted little" }, "Your move takes over.", rateText(watcher));
+  const element = card("The player", models.element, choices, h("hr", {}), buttons, speedControl(watcher), note);
+  element.classList.add("player");
   refresh();
   const show = (ref) => {
     models.refresh(ref);

@@ -10,10 +10,11 @@ const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
 /** A small drawing of the cells that a pattern covers. */
 export function cellsDrawing(cells, rows, columns) {
   const boxes = Array.from({ length: rows * columns }, (_, cell) => {
-    const place = { x: (cell % columns) * 10 + 1, y: Math.floor(cell / columns) * 10 + 1, width: 8, height: 8, rx: 1.5 };
-    return svg("rect", { ...place, class: cells.includes(cell) ? "in" : "out" });
+    const place = { x: (cell % columns) * 10 + 1, y: Math.floor(cell / columns) * 10 + 1 };
+    return svg("rect", { ...place, width: 8, height: 8, rx: 1.5, class: cells.includes(cell) ? "in" : "out" });
   });
-  return svg("svg", { class: "cells-drawing", viewBox: `0 0 ${columns * 10} ${rows * 10}`, "aria-hidden": "true" }, ...boxes);
+  const viewBox = `0 0 ${columns * 10} ${rows * 10}`;
+  return svg("svg", { class: "cells-drawing", viewBox, "aria-hidden": "true" }, ...boxes);
 }
 
 function legend() {
@@ -39,9 +40,11 @@ export class Why {
     this.rest();
     this.board.set(answer.tiles);
     this.board.heat(answer.cells);
-    this.board.element.setAttribute("aria-label", `Share of each cell: ${answer.cells.map((share) => brief(share)).join(", ")}`);
-    const what = answer.of === "afterstate" ? `The board after ${ARROWS[answer.slide]} ${answer.slide}, before a new tile` : "This board";
-    this.words.textContent = `${what}, is worth ${valueText(answer.value)} to the network. That is the sum of the cells, and of the patterns.`;
+    this.board.element.setAttribute("aria-label", `Share of each cell: ${answer.cells.map(brief).join(", ")}`);
+    const after = `The board after ${ARROWS[answer.slide]} ${answer.slide}, before a new tile,`;
+    const what = answer.of === "afterstate" ? after : "This board";
+    const worth = `is worth ${valueText(answer.value)} to the network.`;
+    this.words.textContent = `${what} ${worth} That is the sum of the cells, and of the patterns.`;
     const most = Math.max(...answer.patterns.map((one) => Math.abs(one.value)), 1e-9);
     const ordered = [...answer.patterns].sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
     this.list.replaceChildren(...ordered.map((pattern) => this.pattern(pattern, most)));
@@ -53,15 +56,20 @@ export class Why {
     const bar = h("span", { class: "share-bar", "aria-hidden": "true" }, fill);
     const name = h("span", { class: "mono pattern-name" }, pattern);
     const number = h("span", { class: "num pattern-value" }, valueText(value));
-    const summary = h("summary", {}, cellsDrawing(isomorphs[0]?.cells ?? [], this.rows, this.columns), name, bar, number);
+    const summary = h("summary", {}, this.drawing(isomorphs[0]?.cells ?? []), name, bar, number);
     this.pointing(summary, () => this.cycle(isomorphs));
     return h("details", { class: "pattern" }, summary, this.isomorphs(isomorphs));
+  }
+
+  drawing(cells) {
+    return cellsDrawing(cells, this.rows, this.columns);
   }
 
   isomorphs(isomorphs) {
     const chips = isomorphs.map(({ cells, weight }) => {
       const words = `Cells ${cells.map((cell) => cell + 1).join(", ")}: ${valueText(weight)}`;
-      const chip = h("button", { class: "isomorph num", type: "button", "aria-label": words }, cellsDrawing(cells, this.rows, this.columns), brief(weight));
+      const props = { class: "isomorph num", type: "button", "aria-label": words };
+      const chip = h("button", props, this.drawing(cells), brief(weight));
       this.pointing(chip, () => this.board.mark(cells));
       return chip;
     });

@@ -1,0 +1,5 @@
+"""python -m afterstate: the command."""
+
+from afterstate.cli.main import main
+
+main()

@@ -1,0 +1,109 @@
+"""The page in a real Chromium: how tests open it, play on it, and look at what it shows."""
+
+import json
+import os
+import shutil
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, Playwright, expect
+
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+]  # fmt: skip
+PATIENCE = 60_000.0  # milliseconds; a cold cache compiles first
+DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+ARROWS = {"up": "ArrowUp", "right": "ArrowRight", "down": "ArrowDown", "left": "ArrowLeft"}
+KEEP = "afterstate.game"
+
+expect.set_options(timeout=PATIENCE)
+
+
+def launch(tools: Playwright) -> Browser:
+    """Chromium, as the system has it. Where CI is set it must be there."""
+    found = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
+    if found is None:
+        if os.environ.get("CI"):
+            pytest.fail("there is no Chromium: install it, as 'make test' does where it may")
+        pytest.skip("there is no Chromium")
+    return tools.chromium.launch(executable_path=found, args=FLAGS)
+
+
+class Visit:
+    """One page, and all that it complained of."""
+
+    def __init__(self, browser: Browser, address: str, **context: Any) -> None:
+        self.address = address
+        self.context = browser.new_context(**({"viewport": DESK} | context))
+        self.complaints: list[str] = []
+        self.page = self.open("")
+
+    def open(self, path: str) -> Page:
+        """Another page of the same visitor."""
+        page = self.context.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.on("console", lambda message: self._hear(message.type, message.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.goto(f"{self.address}/{path}")
+        return page
+
+    def _hear(self, kind: str, text: str) -> None:
+        if kind in {"error", "warning"} and "Failed to load resource" not in text:  # refusals are shown on the page
+            self.complaints.append(text)
+
+    def close(self) -> None:
+        self.context.close()
+        assert self.complaints == []
+
+
+def at(page: Page, name: str) -> Any:
+    """What a test looks for, by its mark."""
+    return page.locator(f"[data-testid={name}]")
+
+
+def tiles(page: Page) -> str:
+    return str(at(page, "board").get_attribute("data-tiles"))
+
+
+def game_of(page: Page) -> dict[str, Any]:
+    """The game as the page keeps it."""
+    kept: dict[str, Any] = json.loads(page.evaluate(f"() => localStorage.getItem('{KEEP}')"))
+    return kept
+
+
+def wait_moves(page: Page, count: int) -> dict[str, Any]:
+    """Wait until the game has so many moves, at least."""
+    page.wait_for_function(f"() => JSON.parse(localStorage.getItem('{KEEP}')).moves.length >= {count}")
+    return game_of(page)
+
+
+def ask_server(page: Page, path: str, body: dict[str, Any] | None = None) -> Any:
+    """Ask the server as the page does."""
+    post = {"method": "POST", "body": json.dumps(body), "headers": {"content-type": "application/json"}}
+    script = "([path, options]) => fetch(path, options).then(answer => answer.json())"
+    return page.evaluate(script, [path, {} if body is None else post])
+
+
+def new_game(
+    page: Page, *, game: str = "2048", rules: str | None = None, size: str | None = None, seed: int | None = None
+) -> None:
+    """Through the panel, as people do."""
+    at(page, "new-game").click()
+    panel = page.locator("dialog[open]")
+    panel.get_by_role("radio", name={"2048": "2048", "threes": "Threes!"}[game]).check()
+    if rules is not None:
+        panel.get_by_label("Rules").select_option(rules)
+    if size is not None:
+        panel.get_by_label("Size").select_option(size)
+    if seed is not None:
+        at(page, "seed").fill(str(seed))
+    at(page, "start-game").click()
+    expect(panel).to_have_count(0)
+
+
+def slide(page: Page, name: str) -> dict[str, Any]:
+    """Press an arrow key for a slide that moves something, and wait until it is made."""
+    before = len(game_of(page)["moves"])
+    page.keyboard.press(ARROWS[name])
+    return wait_moves(page, before + 1)
