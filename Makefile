@@ -16,6 +16,7 @@ train: $(VENV)/installed  ## install, then train, measure and plot a 2048 player
 	@echo "the model   $(RUN)/checkpoints/best.safetensors"
 	@echo "its curve   $(RUN)/report/curve.png"
 	@echo "ask it      $(BIN)/afterstate move $(RUN) '2 4 8 16 / 0 2 4 8 / 0 0 2 4 / 0 0 0 2'"
+	@echo "play it     $(BIN)/afterstate play $(RUN)"
 
 test: $(VENV)/installed-dev $(VENV)/browser  ## install what the tests need, then lint, check types and rooms, and run all tests
 	$(BIN)/ruff check .
