@@ -1,5 +1,7 @@
 """Training runs as the page shows them: those that this server has started, and those that lie in the folder of runs."""
 
+import contextlib
+import os
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,9 +23,16 @@ from afterstate.web import messages
 from afterstate.web.library import Library, UnknownError, make_id
 
 RECENT = 90.0  # seconds; a run whose metrics are newer than this is at work in another process
+NICE = 10
 PATIENCE = 60.0  # seconds that the end of the server waits for the last checkpoint
 
 Status = Literal["starting", "running", "stopping", "stopped", "done", "failed"]
+
+
+def step_back() -> None:
+    """Let this thread, and those that it begins, give way to threads that answer at once."""
+    with contextlib.suppress(AttributeError, OSError):  # a system where threads have no priority of their own
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
 
 
 class BusyError(AfterstateError):
@@ -55,6 +64,7 @@ class _Sitting(Listener):
 
     def work(self, begin: Any) -> None:
         """Train, in a thread of its own; what goes wrong is kept for the page."""
+        step_back()
         try:
             with on_compile(self._compiling):
                 run = begin(listener=self, stop=self.stop)

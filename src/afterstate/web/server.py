@@ -22,7 +22,7 @@ from afterstate.games.game import GAMES, OWN, make
 from afterstate.web import answers, messages
 from afterstate.web.guard import LOOPBACK, Guard
 from afterstate.web.library import Library, UnknownError
-from afterstate.web.runs import BusyError, Runs
+from afterstate.web.runs import BusyError, Runs, step_back
 
 Result = TypeVar("Result")
 
@@ -58,7 +58,7 @@ class Work:
 
     def __init__(self) -> None:
         self.quick = ThreadPoolExecutor(QUICK, thread_name_prefix="quick")
-        self.long = ThreadPoolExecutor(max(os.cpu_count() or 1, 1), thread_name_prefix="long")
+        self.long = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="long", initializer=step_back)
         self.waiting = 0
 
     async def run(self, pool: ThreadPoolExecutor, work: Callable[..., Result], *arguments: Any) -> Result:
