@@ -77,7 +77,7 @@ class Served:
         return int(self.address.rpartition(":")[2])
 
     def end(self, number: int) -> int:
-        """Send a signal and wait -> exit code."""
+        """Send a signal, if it has not ended yet, and wait -> exit code."""
         if self.process.poll() is None:
             self.process.send_signal(number)
         code = self.process.wait(PATIENCE)

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from afterstate.web.library import Library
 from afterstate.web.server import make_app
 from browsing import ARROWS, PHONE, Visit, ask_server, at, game_of, new_game, slide, tiles, wait_moves
-from serving import HERE, Served, ask
+from serving import HERE, Served, ask, served
 
 Begin = Callable[..., Visit]
 
@@ -190,24 +190,20 @@ def test_the_game_goes_on_after_2048(visit: Begin) -> None:
 
 
 def test_a_server_that_is_killed_loses_nothing(browser: Browser, original: Path, tmp_path: Path, rules: TestClient) -> None:
-    first = Served(tmp_path, original)
-    port = first.port
-    visit = Visit(browser, first.address)
-    page = visit.page
-    new_game(page, seed=6)
-    kept = slide(page, game_of(page)["position"]["legal"][0])
-    first.end(signal.SIGKILL)
-    page.keyboard.press(ARROWS[kept["position"]["legal"][0]])
-    expect(at(page, "server-away")).to_be_visible()
-    assert game_of(page)["moves"] == kept["moves"]
-    second = Served(tmp_path, original, "--port", port)
-    try:
+    with served(tmp_path, original) as first:
+        visit = Visit(browser, first.address)
+        page = visit.page
+        new_game(page, seed=6)
+        kept = slide(page, game_of(page)["position"]["legal"][0])
+        first.end(signal.SIGKILL)
+        page.keyboard.press(ARROWS[kept["position"]["legal"][0]])
+        expect(at(page, "server-away")).to_be_visible()
+        assert game_of(page)["moves"] == kept["moves"]
+    with served(tmp_path, original, "--port", first.port):
         expect(at(page, "server-away")).to_be_hidden()
         played_again(rules, wait_moves(page, len(kept["moves"]) + 1))
         visit.complaints.clear()  # of the time without a server
         visit.close()
-    finally:
-        second.end(signal.SIGKILL)
 
 
 def test_a_page_that_is_closed_while_it_watches_disturbs_nobody(visit: Begin, server: Served) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from afterstate.cli.common import compiling, console
+from afterstate.cli.common import compiling, console, tell_compiling
 from afterstate.errors import InputError, ResourceError
 
 PORT = 2048
@@ -50,6 +50,7 @@ def play(
     with compiling():
         import uvicorn
 
+        from afterstate.kernel import on_compile
         from afterstate.web.guard import LOOPBACK as NAMES
         from afterstate.web.library import Library
         from afterstate.web.server import make_app
@@ -71,7 +72,8 @@ def play(
     if not no_browser:
         threading.Timer(0.5, webbrowser.open, [address]).start()
     try:
-        server.run(sockets=[listening])
+        with on_compile(tell_compiling):
+            server.run(sockets=[listening])
     except KeyboardInterrupt:
         screen.print("ended")
 

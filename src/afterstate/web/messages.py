@@ -127,15 +127,15 @@ class Problem(BaseModel):
 
 
 class RuleSet(BaseModel):
-    name: str
-    shows_next: bool
+    name: str = Field(description="of the rule set")
+    shows_next: bool = Field(description="whether the player knows the next tile")
 
 
 class AboutGame(BaseModel):
-    game: str
-    title: str
+    game: str = Field(description="as requests name it")
+    title: str = Field(description="as people name it")
     rules: list[RuleSet]
-    sizes: list[str]
+    sizes: list[str] = Field(description="rows x columns")
     faces: list[int] = Field(description="what is written on a tile, by its index")
 
 
@@ -147,36 +147,37 @@ class Limits(BaseModel):
 
 
 class About(BaseModel):
-    version: str
+    version: str = Field(description="of Afterstate")
+    state: Literal["starting", "compiling", "ready"] = Field(description="compiling, the first time only, makes answers late")
     games: list[AboutGame]
     limits: Limits = Limits()
 
 
 class Model(BaseModel):
-    id: str
-    name: str
-    game: str
-    rules: str
-    size: str
-    network: str
+    id: str = Field(description="as requests name it")
+    name: str = Field(description="of its run or file")
+    game: str = Field(description="that it plays")
+    rules: str = Field(description="that it was trained by")
+    size: str = Field(description="rows x columns")
+    network: str = Field(description="a preset, or how many patterns")
     games: int | None = Field(description="that it was trained with")
     mean: float | None = Field(description="of the block it was kept for")
-    win_rate: float | None
-    win_tile: int | None
+    win_rate: float | None = Field(description="games of that block that reached the win tile")
+    win_tile: int | None = Field(description="the tile that counts as a win")
     run: str | None = Field(description="id of the run it belongs to")
 
 
 class Models(BaseModel):
     models: list[Model]
-    default: str | None
+    default: str | None = Field(description="the one of the command line, or the best")
 
 
 class Position(BaseModel):
-    text: str
+    text: str = Field(description="one line that can be read back")
     tiles: Tiles
-    legal: list[SlideName]
-    over: bool
-    largest: int
+    legal: list[SlideName] = Field(description="slides that move something")
+    over: bool = Field(description="whether no slide is legal")
+    largest: int = Field(description="tile")
     next: str | None = Field(description="1, 2, 3, or + for a bonus tile; null where it is not shown")
 
 
@@ -184,21 +185,21 @@ class Playing(BaseModel):
     game: str
     rules: str
     size: str
-    seed: int
+    seed: int = Field(description="that gives the same game again")
     position: Position
-    rng: str
-    rewards: int
-    score: int
+    rng: str = Field(description="where the generator stands")
+    rewards: int = Field(description="sum so far")
+    score: int = Field(description="as if the game ended here")
 
 
 class Slid(BaseModel):
     slide: SlideName
-    reward: int
+    reward: int = Field(description="of this slide")
     after: Tiles
     position: Position
-    rng: str
-    rewards: int
-    score: int
+    rng: str = Field(description="where the generator stands")
+    rewards: int = Field(description="sum so far")
+    score: int = Field(description="as if the game ended here")
 
 
 class Frame(BaseModel):
@@ -210,145 +211,147 @@ class Frame(BaseModel):
 
 
 class Watched(BaseModel):
-    moves: str
-    frames: list[Frame]
+    moves: str = Field(description="that were made, a letter each")
+    frames: list[Frame] = Field(description="one for each of up to 64 moves, else 16 spread evenly")
     position: Position
-    rng: str
-    rewards: int
-    score: int
+    rng: str = Field(description="where the generator stands")
+    rewards: int = Field(description="sum so far")
+    score: int = Field(description="as if the game ended here")
 
 
 class Answer(BaseModel):
-    board: str
+    board: str = Field(description="that was asked about")
     move: SlideName | None = Field(description="null when the game is over")
     values: Values
-    depth: int
-    ms: float
+    depth: int = Field(description="slides that it looked ahead")
+    ms: float = Field(description="milliseconds of thinking")
 
 
 class LineStep(BaseModel):
     slide: SlideName
-    value: float
+    value: float = Field(description="reward + value of the slide")
     after: Tiles
     tiles: Tiles = Field(description="with a typical new tile")
-    text: str
+    text: str = Field(description="the state with that tile")
 
 
 class Analysis(BaseModel):
     position: Position
     move: SlideName | None
     values: Values
-    rewards: dict[SlideName, int]
+    rewards: dict[SlideName, int] = Field(description="of each legal slide")
     after: dict[SlideName, Tiles]
-    depth: int
-    ms: float
+    depth: int = Field(description="slides that it looked ahead")
+    ms: float = Field(description="milliseconds of thinking")
     score_hint: float | None = Field(description="what is still to come: the value of the best slide")
-    line: list[LineStep]
+    line: list[LineStep] = Field(description="how it may go on")
 
 
 class Isomorph(BaseModel):
-    cells: list[int]
-    weight: float
+    cells: list[int] = Field(description="that the pattern looks at, row by row from 0")
+    weight: float = Field(description="that it found there")
 
 
 class Pattern(BaseModel):
-    pattern: str
-    value: float
+    pattern: str = Field(description="its cells as hex digits")
+    value: float = Field(description="the sum of its weights")
     isomorphs: list[Isomorph]
 
 
 class Explained(BaseModel):
     slide: SlideName
-    of: Literal["afterstate", "state"]
+    of: Literal["afterstate", "state"] = Field(description="what the network values")
     tiles: Tiles
-    value: float
+    value: float = Field(description="of that position")
     cells: list[float] = Field(description="each cell's share, row by row; they add up to the value")
     patterns: list[Pattern] = Field(description="they add up to the value, too")
 
 
 class Worst(BaseModel):
-    ply: int
+    ply: int = Field(description="number of the move, from 0")
     slide: SlideName
     best: SlideName
-    regret: float
-    line: list[LineStep]
+    regret: float = Field(description="what it gave away")
+    line: list[LineStep] = Field(description="what would have been better")
 
 
 class Coached(BaseModel):
     game: str
     rules: str
     size: str
-    slider: str | None
-    plies: int
-    slides: str
-    tiles: list[Tiles]
-    rewards: list[int]
-    scores: list[int]
+    slider: str | None = Field(description="who played, if the record says it")
+    plies: int = Field(description="moves of the game")
+    slides: str = Field(description="a letter each")
+    tiles: list[Tiles] = Field(description="of each state")
+    rewards: list[int] = Field(description="of each move")
+    scores: list[int] = Field(description="before each move, and at the end")
     values: list[float] = Field(description="expected final score as seen from each state")
-    best: str
-    regrets: list[float]
-    luck: list[float]
-    choices: list[int]
+    best: str = Field(description="the best slide of each state")
+    regrets: list[float] = Field(description="what each move gave away")
+    luck: list[float] = Field(description="of the new tile after each move; 0 on average")
+    choices: list[int] = Field(description="legal slides of each state")
     accuracy: float = Field(description="100: always the best slide, 0: always the worst")
-    best_share: float
-    mean_regret: float
-    luck_total: float
-    score: int
-    largest: int
-    worst: list[Worst]
+    best_share: float = Field(description="moves with a choice that gave nothing away")
+    mean_regret: float = Field(description="over all moves")
+    luck_total: float = Field(description="sum of all luck")
+    score: int = Field(description="at the end")
+    largest: int = Field(description="tile at the end")
+    worst: list[Worst] = Field(description="up to three moves")
 
 
 class RecipeFacts(BaseModel):
     name: str
-    about: str
-    takes: str
-    expect: str
+    about: str = Field(description="what it is")
+    takes: str = Field(description="how long it takes")
+    expect: str = Field(description="what to expect")
     game: str
 
 
 class Run(BaseModel):
-    id: str
-    name: str
+    id: str = Field(description="as requests name it")
+    name: str = Field(description="of its folder")
     game: str
     rules: str
     size: str
     network: str
-    method: str
-    status: Literal["starting", "running", "stopping", "elsewhere", "stopped", "done", "failed"]
-    why: str | None
-    games: int
-    total: int | None
-    seconds: float
-    limit: float | None
+    method: str = Field(description="learning rule")
+    status: Literal["starting", "running", "stopping", "elsewhere", "stopped", "done", "failed"] = Field(
+        description="elsewhere: another process trains it"
+    )
+    why: str | None = Field(description="it failed")
+    games: int = Field(description="played so far")
+    total: int | None = Field(description="games in all, if limited by games")
+    seconds: float = Field(description="trained so far")
+    limit: float | None = Field(description="seconds in all, if limited by time")
     moves_per_s: float | None
-    mean: float | None
-    win_rate: float | None
+    mean: float | None = Field(description="score of the last block")
+    win_rate: float | None = Field(description="of the last block")
     win_tile: int | None
-    doing: str | None
-    model: str | None
+    doing: str | None = Field(description="compiling, training or evaluating")
+    model: str | None = Field(description="id of its model, once there is one")
 
 
 class Runs(BaseModel):
     runs: list[Run]
     recipes: list[RecipeFacts]
-    busy: str | None
+    busy: str | None = Field(description="id of the run that this server trains now")
 
 
 class Record(BaseModel):
-    kind: Literal["block", "eval"]
-    games: int
-    mean: float
-    max: int | None = None
-    interval: float | None = None
-    win_rate: float
+    kind: Literal["block", "eval"] = Field(description="a block of training games, or an evaluation with learning off")
+    games: int = Field(description="played by then")
+    mean: float = Field(description="score")
+    max: int | None = Field(None, description="score")
+    interval: float | None = Field(None, description="half of the 95 % interval of the mean")
+    win_rate: float = Field(description="games that reached the win tile")
     win_tile: int
-    reached: dict[str, float]
-    moves_per_s: float | None = None
-    mean_rate: float | None = None
-    mean_error: float | None = None
+    reached: dict[str, float] = Field(description="share of games for each tile")
+    moves_per_s: float | None = Field(None, description="of training")
+    mean_rate: float | None = Field(None, description="of learning")
+    mean_error: float | None = Field(None, description="of the values")
 
 
 class RunRecords(BaseModel):
     run: Run
     records: list[Record]
-    next: int
+    next: int = Field(description="lines so far: what to send as `after` the next time")

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from importlib import resources
 from importlib.metadata import version
 from itertools import product
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -19,6 +19,7 @@ from starlette.exceptions import HTTPException
 
 from afterstate.errors import AfterstateError, FileError, ModelError, ResourceError
 from afterstate.games.game import GAMES, OWN, make
+from afterstate.kernel import on_compile
 from afterstate.web import answers, messages
 from afterstate.web.guard import LOOPBACK, Guard
 from afterstate.web.library import Library, UnknownError
@@ -53,6 +54,23 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
+class Beginning:
+    """How far the server is with what it loads or compiles before anyone asks."""
+
+    def __init__(self) -> None:
+        self.state: Literal["starting", "compiling", "ready"] = "starting"
+
+    def warm_up(self, library: Library) -> None:
+        try:
+            with on_compile(self._compiling):
+                answers.warm_up(library)
+        finally:
+            self.state = "ready"
+
+    def _compiling(self) -> None:
+        self.state = "compiling"
+
+
 class Work:
     """Threads that answer. What takes long has its own, so that a hint never waits behind it."""
 
@@ -77,11 +95,11 @@ class Work:
 
 def make_app(library: Library, *, hosts: tuple[str, ...] = LOOPBACK, any_address: bool = False) -> FastAPI:
     """The server for some models and runs; it answers to the names in `hosts`, and by its number if `any_address`."""
-    runs, work = Runs(library), Work()
+    runs, work, beginning = Runs(library), Work(), Beginning()
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        work.long.submit(answers.warm_up, library)
+        work.long.submit(beginning.warm_up, library)
         yield
         await asyncio.to_thread(runs.close)
         work.close()
@@ -93,7 +111,7 @@ def make_app(library: Library, *, hosts: tuple[str, ...] = LOOPBACK, any_address
     app.add_middleware(Guard, hosts=hosts, any_address=any_address)
     _add_problems(app)
     _add_page(app)
-    _add_games(app, library, work)
+    _add_games(app, library, work, beginning)
     _add_models(app, library, work)
     _add_runs(app, runs, work)
     return app
@@ -139,65 +157,68 @@ def _serve(content: bytes, kind: str) -> Callable[[Request], Response]:
     return serve  # type: ignore[return-value]
 
 
-def _add_games(app: FastAPI, library: Library, work: Work) -> None:
-    @app.get("/api/about", summary="Games, rule sets, sizes and limits")
+def _add_games(app: FastAPI, library: Library, work: Work, beginning: Beginning) -> None:
+    @app.get("/api/about", tags=["Games"], summary="Games, rule sets, sizes and limits")
     async def about() -> messages.About:
-        return messages.About(version=version("afterstate"), games=[_about_game(name) for name in [*GAMES, *OWN]])
+        games = await work.run(work.quick, lambda: [_about_game(name) for name in [*GAMES, *OWN]])
+        return messages.About(version=version("afterstate"), state=beginning.state, games=games)
 
-    @app.post("/api/new", summary="A first state")
+    @app.post("/api/new", tags=["Games"], summary="A first state")
     async def new(request: messages.NewGame) -> messages.Playing:
         seed = secrets.randbelow(10**9) if request.seed is None else request.seed
         return await work.run(work.quick, answers.begin, request, seed, "")
 
-    @app.post("/api/replay", summary="A game again, from its seed and its moves")
+    @app.post("/api/replay", tags=["Games"], summary="A game again, from its seed and its moves")
     async def replay(request: messages.Replay) -> messages.Playing:
         return await work.run(work.quick, answers.begin, request, request.seed, request.moves)
 
-    @app.post("/api/slide", summary="One slide, and the new tile")
+    @app.post("/api/slide", tags=["Games"], summary="One slide, and the new tile")
     async def slide(request: messages.SlideRequest) -> messages.Slid:
         return await work.run(work.quick, answers.slide, request)
 
-    @app.post("/api/watch", summary="Some moves by a model")
+    @app.post("/api/watch", tags=["Games"], summary="Some moves by a model")
     async def watch(request: messages.Watch) -> messages.Watched:
         return await work.run(work.long, answers.watch, library, request)
 
 
 def _add_models(app: FastAPI, library: Library, work: Work) -> None:
-    @app.get("/api/models", summary="The models that can be asked")
+    @app.get("/api/models", tags=["Questions to a model"], summary="The models that can be asked")
     async def models() -> messages.Models:
         return await work.run(work.quick, library.models)
 
-    @app.post("/api/move", summary="Here is my board, what now?")
+    @app.post("/api/move", tags=["Questions to a model"], summary="Here is my board, what now?")
     async def move(request: messages.Ask) -> messages.Answer:
         return await work.run(work.quick, answers.move, library, request)
 
-    @app.post("/api/analyse", summary="The four values, and how it may go on")
+    @app.post("/api/analyse", tags=["Questions to a model"], summary="The four values, and how it may go on")
     async def analyse(request: messages.Ask) -> messages.Analysis:
         return await work.run(work.quick, answers.analyse, library, request)
 
-    @app.post("/api/explain", summary="Why a slide has its value: each pattern's and each cell's share")
+    @app.post(
+        "/api/explain", tags=["Questions to a model"], summary="Why a slide has its value: each pattern's and each cell's share"
+    )
     async def explain(request: messages.Why) -> messages.Explained:
         return await work.run(work.quick, answers.explain, library, request)
 
-    @app.post("/api/coach", summary="Look back on a game: regret, luck, the worst moves")
+    @app.post("/api/coach", tags=["Questions to a model"], summary="Look back on a game: regret, luck, the worst moves")
     async def coach(request: messages.Coaching) -> messages.Coached:
         return await work.run(work.long, answers.coach, library, request)
 
 
 def _add_runs(app: FastAPI, runs: Runs, work: Work) -> None:
-    @app.get("/api/runs", summary="Training runs and recipes")
+    @app.get("/api/runs", tags=["Training"], summary="Training runs and recipes")
     async def all_runs() -> messages.Runs:
         return await work.run(work.quick, runs.all)
 
-    @app.post("/api/runs", status_code=201, summary="Start a training run")
+    @app.post("/api/runs", tags=["Training"], status_code=201, summary="Start a training run")
     async def start(request: messages.Start) -> messages.Run:
         return await work.run(work.quick, lambda: runs.facts(runs.start(request)))
 
-    @app.get("/api/runs/{run}", summary="What a run has measured")
+    @app.get("/api/runs/{run}", tags=["Training"], summary="What a run has measured")
     async def records(run: messages.Id, after: Annotated[int, Query(ge=0, le=10**9)] = 0) -> messages.RunRecords:
         return await work.run(work.quick, runs.records, run, after)
 
-    @app.post("/api/runs/{run}/stop", summary="Stop a run; it keeps all it has learned")
+    @app.post("/api/runs/{run}/stop", tags=["Training"], summary="Stop a run; it keeps all it has learned")
     async def stop(run: messages.Id) -> messages.Run:
         def halt() -> messages.Run:
             runs.stop(run)
@@ -205,7 +226,7 @@ def _add_runs(app: FastAPI, runs: Runs, work: Work) -> None:
 
         return await work.run(work.quick, halt)
 
-    @app.post("/api/runs/{run}/resume", summary="Go on with a run")
+    @app.post("/api/runs/{run}/resume", tags=["Training"], summary="Go on with a run")
     async def resume(run: messages.Id, request: messages.Resume) -> messages.Run:
         return await work.run(work.quick, lambda: runs.facts(runs.resume(run, request)))
 

@@ -124,7 +124,7 @@ function operation(root, path, method, item) {
   });
   return {
     method, path, id: `${method}${path.replace(/[^a-z0-9]+/gi, "-")}`.replace(/-$/, ""),
-    group: told.tags?.[0] ?? groupOf(path), summary: told.summary ?? "", description: told.description ?? "",
+    group: told.tags?.[0] ?? "Other", summary: told.summary ?? "", description: told.description ?? "",
     parameters: [...(item.parameters ?? []), ...(told.parameters ?? [])].map((one) => resolve(one, root)),
     body: body && { fields: fieldsOf(body.schema, root), example: bodyExample(body, root) }, answers,
   };
@@ -133,8 +133,4 @@ function operation(root, path, method, item) {
 function bodyExample(body, root) {
   const named = Object.values(body.examples ?? {})[0];
   return body.example ?? (named && resolve(named, root).value) ?? exampleOf(body.schema, root);
-}
-
-function groupOf(path) {
-  return path.startsWith("/api/runs") ? "Training" : "Game";
 }

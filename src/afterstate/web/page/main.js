@@ -12,6 +12,7 @@ const VIEWS = {
 };
 const THEMES = ["auto", "light", "dark"];
 const TOAST_MS = 6_000;
+const BEGIN_MS = 1_000;
 
 const byId = (id) => document.getElementById(id);
 const main = byId("main");
@@ -161,6 +162,17 @@ function startConnection() {
   });
 }
 
+// The very first start compiles for a minute: say so, and take it back when it is over.
+async function tellBeginning(about) {
+  const note = byId("beginning");
+  for (let { state } = about; state !== "ready"; ) {
+    note.hidden = state !== "compiling";
+    await new Promise((resolve) => setTimeout(resolve, BEGIN_MS));
+    ({ state } = await persist(() => api.get("/api/about")));
+  }
+  note.hidden = true;
+}
+
 function startSkipLink() {
   document.querySelector(".skip").addEventListener("click", (event) => {
     event.preventDefault();
@@ -175,6 +187,7 @@ async function start() {
   try {
     const [about] = await Promise.all([persist(() => api.get("/api/about")), persist(refreshModels)]);
     app.about = about;
+    tellBeginning(about);
     byId("version").textContent = `Afterstate ${about.version}`;
     window.addEventListener("hashchange", showRoute);
     await showRoute();

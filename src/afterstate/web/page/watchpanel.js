@@ -64,7 +64,8 @@ export function watchPanel(app, session, watcher, hints) {
   const choices = h("div", { class: "choices" }, lookField(app), values);
   const buttons = h("div", { class: "row" }, toggle, step);
   const note = h("p", { class: "row apart muted little" }, "Your move takes over.", rateText(watcher));
-  const element = card("The player", models.element, choices, h("hr", {}), buttons, speedControl(watcher), note);
+  // What is used while looking at the board stands nearest to it, where the card is below the board.
+  const element = card("The player", buttons, speedControl(watcher), note, h("hr", {}), models.element, choices);
   element.classList.add("player");
   refresh();
   const show = (ref) => {
