@@ -22,6 +22,9 @@ measure "depth 3, exact" quick --games 300 --depth 3 --exact --downgrade 8192
 measure "depth 3" quick --games 600 --depth 3 --downgrade 8192
 measure "depth 3, cutoff and rare" quick --games 300 --depth 3 --cutoff 0.02 --rare 0.5 --calm 0 --width 0 --downgrade 8192
 measure "depth 3, width" quick --games 300 --depth 3 --cutoff 0.02 --rare 0.5 --calm 0 --width 2 --downgrade 8192
+measure "depth 3, width and calm" quick --games 300 --depth 3 --cutoff 0.02 --rare 0.5 --calm 7 --width 2 --downgrade 8192
+measure "depth 3, calm" quick --games 600 --depth 3 --cutoff 0.12 --rare 0.5 --calm 5 --width 0 --downgrade 8192
+python "$(dirname "$0")/regret.py" "$folder/quick" --downgrade 8192
 measure "10 ms a move" quick --games 20 --move-time 10ms --downgrade 8192
 
 train threes-strong-1h

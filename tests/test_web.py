@@ -1,5 +1,6 @@
 """The server's answers: games, questions to a model, the coach; and what it refuses."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from fastapi.testclient import TestClient
 import afterstate as af
 from afterstate.play.arena import play_match
 from afterstate.web.guard import MAX_BODY, POLICY
-from commandline import read_json
+from commandline import PATIENCE, read_json
 from serving import BOARD, HERE, OVER, ask, client, make_models
 
 GAMES = [
@@ -54,6 +55,14 @@ def test_about_knows_all_games(page: TestClient) -> None:
     assert about["games"][0]["faces"][-1] == 131072
     assert about["games"][1]["faces"][:6] == [0, 1, 2, 3, 6, 12]
     assert [rules["shows_next"] for rules in about["games"][1]["rules"]] == [True, False, True, True]
+
+
+def test_the_server_says_when_it_is_ready(page: TestClient) -> None:
+    end = time.monotonic() + PATIENCE
+    while (state := page.get("/api/about").json()["state"]) != "ready":
+        assert state in {"starting", "compiling"}
+        assert time.monotonic() < end
+        time.sleep(0.1)
 
 
 @pytest.mark.parametrize(("game", "rules"), GAMES)

@@ -58,7 +58,7 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
 def test_two_servers_find_two_ports(tmp_path: Path) -> None:
     with served(tmp_path / "runs") as one, served(tmp_path / "runs") as other:
         assert one.port != other.port
-        assert fetch(f"{one.address}/api/about") == fetch(f"{other.address}/api/about")
+        assert fetch(f"{one.address}/api/models") == fetch(f"{other.address}/api/models")
 
 
 @pytest.mark.parametrize(

@@ -55,8 +55,9 @@ def play(
         from afterstate.web.library import Library
         from afterstate.web.server import make_app
 
-    address = f"http://{host}:{listening.getsockname()[1]}/"
-    app = make_app(Library(runs, [model] if model else []), hosts=(*NAMES, host), any_address=host != LOOPBACK)
+    name = f"[{host}]" if ":" in host else host
+    address = f"http://{name}:{listening.getsockname()[1]}/"
+    app = make_app(Library(runs, [model] if model else []), hosts=(*NAMES, name), any_address=host != LOOPBACK)
     server = uvicorn.Server(
         uvicorn.Config(
             app,

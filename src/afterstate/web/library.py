@@ -1,11 +1,11 @@
 """Models and runs by id. No path ever comes from a client: an id is looked up among what was found on this machine."""
 
+import contextlib
 import hashlib
 import json
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,12 +62,11 @@ class Library:
 
     def run_folders(self) -> dict[str, RunFolder]:
         """The runs below the folder, by id, the newest first."""
-        try:
-            found = [path for path in self.runs.iterdir() if (path / "config.toml").is_file()]
-        except OSError:
-            return {}
-        found.sort(key=lambda path: (path / "config.toml").stat().st_mtime, reverse=True)
-        return {make_id(path): RunFolder(path) for path in found}
+        found = []
+        for config in self.runs.glob("*/config.toml"):
+            with contextlib.suppress(OSError):  # a folder that has just gone
+                found.append((config.stat().st_mtime, config.parent))
+        return {make_id(path): RunFolder(path) for _, path in sorted(found, reverse=True)}
 
     def _sources(self) -> list[Source]:
         found = []
@@ -138,7 +137,7 @@ class Library:
         """Let the agents go whose network is no longer loaded."""
         self._idle = [(key, agent) for key, agent in self._idle if key[0] != model]
 
-    @contextmanager
+    @contextlib.contextmanager
     def agent(self, model: str, *, depth: int | None, move_time: float | None) -> Iterator[Agent]:
         """A player for one question at a time; it goes back to wait for the next one."""
         network = self.network(model)
