@@ -115,6 +115,7 @@ function place(view) {
   leave();
   const root = h("section", { class: "view" });
   main.replaceChildren(root);
+  window.scrollTo(0, 0);
   unmount = view.mount(root, app);
 }
 

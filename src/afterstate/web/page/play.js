@@ -69,8 +69,8 @@ class PlayView {
     this.replaySlot = h("div", { class: "replay-slot" });
     this.side = h("aside", { class: "stack play-side" });
     const main = h("div", { class: "play-main" }, top, this.stage, this.status.element, this.replaySlot);
-    const columns = h("div", { class: "play" }, main, this.side);
-    this.root.append(h("h1", { class: "visually-hidden" }, "Play"), columns, this.dialog.element);
+    this.columns = h("div", { class: "play waiting" }, main, this.side);
+    this.root.append(h("h1", { class: "visually-hidden" }, "Play"), this.columns, this.dialog.element);
     this.listen();
     if (this.session.state) this.showGame();
   }
@@ -242,6 +242,7 @@ class PlayView {
 
   changeGame(key) {
     this.key = key;
+    this.columns.classList.remove("waiting");
     const { game, size } = this.session.state;
     this.board = new Board({ ...shapeOf(size), faces: this.app.faces(game), game });
     this.board.element.dataset.testid = "board";

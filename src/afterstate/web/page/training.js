@@ -11,7 +11,7 @@ import { scoreSeries, tileSeries } from "./training-series.js";
 const RUNS_MS = 2000, RECORDS_MS = 1000, MOST_SHOWN = 6;
 const INVITATION =
   "Train your first player: 30 seconds. It learns 2048 here, on this machine, and you see it getting better.";
-const FIRST_RUN = { game: "2048", time: "30s", method: "tc" };
+const FIRST_RUN = { game: "2048", time: "30s", method: "tc", lambda: 0.5 };
 const chosen = new Set();
 
 /** Shows the view in `root`; the answer takes it away. */

@@ -64,7 +64,7 @@ export class TrainCard {
   async start(begin) {
     begin.disabled = true;
     try {
-      this.run = await this.app.api.post("/api/runs", { ...this.ref, time: TIME, method: "tc" });
+      this.run = await this.app.api.post("/api/runs", { ...this.ref, time: TIME, method: "tc", lambda: 0.5 });
     } catch (error) {
       begin.disabled = false;
       return this.app.toast(error.message, "error");
