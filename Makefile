@@ -23,7 +23,7 @@ test: $(VENV)/installed-dev $(VENV)/browser  ## install what the tests need, the
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest --numprocesses 2 --dist loadfile
+	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 $(VENV)/browser: $(VENV)/installed-dev  # Chromium from the system's packages, where we may install them
 	@command -v chromium chromium-browser google-chrome >/dev/null \

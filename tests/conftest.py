@@ -1,6 +1,7 @@
 """What all tests share: reproducible property tests, the game, a small run, and a browser."""
 
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,32 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("afterstate")
+
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # we were started in the background, and what tests start would not hear Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# the files that take longest come first, so that no worker waits for another at the end
+LONGEST = (
+    "learning",
+    "search_play",
+    "page_views",
+    "web",
+    "stages",
+    "search",
+    "readme",
+    "page_play",
+    "threes_learning",
+    "players",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    ranks = {f"test_{name}": rank for rank, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: ranks.get(item.path.stem, len(ranks)))
+
+
 # helpers whose asserts tell as much as those of a test
 pytest.register_assert_rewrite("commandline", "positions", "searching", "serving", "browsing")
 

@@ -304,3 +304,49 @@ def test_a_broken_link_is_told(visit: Begin) -> None:
     page = visit().open("#replay/2048/standard/4x4/1/%%%")
     expect(at(page, "toast")).to_be_visible()
     expect(at(page, "board")).to_be_visible()
+
+
+@pytest.mark.parametrize("game", ["2048", "threes"])
+def test_every_tile_is_drawn_where_the_rules_bring_it(visit: Begin, game: str) -> None:
+    """From the boards alone the page must find out what merged with what."""
+    page = visit().page
+    model = next(one["id"] for one in ask_server(page, "/api/models")["models"] if one["game"] == game)
+    start = ask_server(page, "/api/new", {"game": game, "seed": 5})
+    first = start["position"]["tiles"]
+    body = {
+        "model": model,
+        "text": start["position"]["text"],
+        "rng": start["rng"],
+        "rewards": 0,
+        "depth": 1,
+        "count": 64,
+        "budget": 100.0,
+    }
+    frames = ask_server(page, "/api/watch", body)["frames"]
+    assert len(frames) > 20
+    probe = (Path(__file__).parent / "probes" / "motion.js").read_text().partition("\n")[2]
+    every = page.evaluate(probe, {"frames": frames, "first": first, "rows": 4, "columns": 4})
+    merges, before = 0, first
+    for frame, moves in zip(frames, every, strict=True):
+        assert sorted(cell for move in moves for cell in move["from"]) == [at for at in range(16) if before[at] != "0"]
+        for move in moves:
+            parts, made = [int(before[cell], 36) for cell in move["from"]], int(frame["after"][move["to"]], 36)
+            if len(parts) == 1:
+                assert parts == [made]
+            else:
+                merges += 1
+                assert made == 3 if sorted(parts) == [1, 2] and game == "threes" else parts == [made - 1] * 2
+            if game == "threes":
+                assert all(cell == move["to"] or abs(cell - move["to"]) in {1, 4} for cell in move["from"])
+        before = frame["tiles"]
+    assert merges > 5
+
+
+def test_moves_go_into_a_link_and_out_again(visit: Begin) -> None:
+    page = visit().page
+    texts = ["", "U", "URDL", "LLLLL", *("URDL"[n % 4] * n + "DRUL" * n for n in (31, 32, 33, 4000))]
+    packed = page.evaluate("texts => import('/links.js').then(({packMoves}) => texts.map(packMoves))", texts)
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]*", text) for text in packed)
+    assert len(packed[-1]) < len(texts[-1]) / 2.9
+    back = page.evaluate("packed => import('/links.js').then(({unpackMoves}) => packed.map(unpackMoves))", packed)
+    assert back == texts
