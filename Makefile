@@ -26,7 +26,7 @@ test: $(VENV)/installed-dev $(VENV)/browser  ## install what the tests need, the
 	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 $(VENV)/browser: $(VENV)/installed-dev  # Chromium from the system's packages, where we may install them
-	@command -v chromium chromium-browser google-chrome >/dev/null \
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
 	  || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -qq -y chromium >/dev/null; } \
 	  || echo "no Chromium: the tests of the page will be skipped, or fail where CI is set"
 	@touch $@

@@ -26,9 +26,8 @@ settings.register_profile(
 )
 settings.load_profile("afterstate")
 
-if (
-    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-):  # we were started in the background, and what tests start would not hear Ctrl-C
+# started in the background we ignore Ctrl-C, and so would what the tests start
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # the files that take longest come first, so that no worker waits for another at the end
