@@ -12,7 +12,7 @@ FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
 ]  # fmt: skip
-PATIENCE = 60_000.0  # milliseconds; a cold cache compiles first
+PATIENCE = 180_000.0  # milliseconds; a cold cache compiles first, perhaps on a busy machine
 DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 ARROWS = {"up": "ArrowUp", "right": "ArrowRight", "down": "ArrowDown", "left": "ArrowLeft"}
 KEEP = "afterstate.game"

@@ -24,7 +24,8 @@ from afterstate.network.greedy import ValueOf
 from afterstate.network.network import Network
 from afterstate.play.agent import Agent
 from afterstate.rng import Random
-from afterstate.search.expectimax import highest_tile, lower, make_view
+from afterstate.search.expectimax import lower
+from afterstate.search.lookahead import highest_tile, make_view
 from afterstate.search.options import SearchOptions
 from afterstate.search.table import LEAF_BITS, find, keep, leaf_place, line_of, make_table
 from commandline import BOARD, read_metrics

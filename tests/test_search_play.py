@@ -16,7 +16,7 @@ from afterstate.kernel import kernel, now
 from afterstate.network.network import Network
 from afterstate.play.agent import Agent
 from afterstate.play.arena import play_match
-from afterstate.search.expectimax import BY_DEPTH, BY_TIME, LONGEST, Lookahead, make_view
+from afterstate.search.lookahead import BY_DEPTH, BY_TIME, LONGEST, Lookahead, make_view
 from afterstate.search.options import SearchOptions, expected_time
 from afterstate.search.statistics import gather
 from commandline import BOARD, OVER, PROGRAM, check, done

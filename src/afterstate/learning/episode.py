@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from afterstate.games.game import final_score, largest, slides, spawn, start
+from afterstate.games.game import State, final_score, largest, slides, spawn, start
 from afterstate.kernel import implement, kernel, specialised, u64
 from afterstate.learning.rules import MOVES, OUTSIDE, TALLIED, Tally, expect, learn
 from afterstate.learning.starts import Fresh, again, note
@@ -48,6 +48,11 @@ def cut_record(record: Recorded, moves: int) -> Recorded:
     """The part of a record that was used, by itself: one state more than slides."""
     boards, extras = record.boards[: moves + 1].copy(), record.extras[: moves + 1].copy()
     return Recorded(boards, extras, record.after[:moves].copy(), record.slides[:moves].copy(), record.rewards[:moves].copy())
+
+
+def state_at(record: Recorded, number: int) -> State:
+    """A state of a record; -1 is the last."""
+    return State(int(record.boards[number]), int(record.extras[number]))
 
 
 class Seat(NamedTuple):

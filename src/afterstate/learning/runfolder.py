@@ -27,9 +27,9 @@ class RunFolder:
         self.report = self.path / "report"
 
     @classmethod
-    def plan(cls, path: Path | str | None, options: TrainOptions, *, room: int = 0) -> "RunFolder":
-        """The folder of a new run, not made yet: free, and with so much room on its disk; the next below runs/ if unnamed."""
-        folder = cls(path) if path is not None else cls(_free_name(options))
+    def plan(cls, path: Path | str | None, options: TrainOptions, *, room: int = 0, root: Path = ROOT) -> "RunFolder":
+        """The folder of a new run, not made yet: free, and with so much room on its disk; the next below `root` if unnamed."""
+        folder = cls(path) if path is not None else cls(_free_name(options, root))
         if is_file(folder.path) or (is_folder(folder.path) and any(folder.path.iterdir())):
             if is_file(folder.config):
                 raise FileError(f"run {folder.path} exists: go on with it by --resume, or choose another name by --run")
@@ -177,11 +177,11 @@ def options_as_dict(options: TrainOptions) -> dict[str, Any]:
     return {name.rstrip("_"): value for name, value in asdict(options).items() if value is not None}
 
 
-def _free_name(options: TrainOptions) -> Path:
-    """The next name below runs/ that is not taken: runs/2048-4x6-td-1."""
+def _free_name(options: TrainOptions, root: Path) -> Path:
+    """The next name below a folder that is not taken: runs/2048-4x6-td-1."""
     network = (options.network or "").replace(",", "-")
     stem = f"{options.game}-{network if len(network) < 30 else 'patterns'}-{options.method}"
     number = 1
-    while os.path.lexists(ROOT / f"{stem}-{number}"):
+    while os.path.lexists(root / f"{stem}-{number}"):
         number += 1
-    return ROOT / f"{stem}-{number}"
+    return root / f"{stem}-{number}"

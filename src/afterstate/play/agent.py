@@ -16,7 +16,7 @@ from afterstate.network.greedy import Desk, make_desk, survey, weigh
 from afterstate.network.network import Network
 from afterstate.play.onward import go_on
 from afterstate.rng import Random
-from afterstate.search.expectimax import Lookahead, forget, make_view
+from afterstate.search.lookahead import Lookahead, forget, make_view
 from afterstate.search.options import SearchOptions
 from afterstate.search.parallel import weigh_together
 from afterstate.search.statistics import SearchStatistics, gather

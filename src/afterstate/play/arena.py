@@ -19,7 +19,7 @@ from afterstate.network.modelfile import atomic_write
 from afterstate.play.agent import Agent
 from afterstate.play.episode import episode_line
 from afterstate.rng import Purpose
-from afterstate.search.expectimax import Lookahead, renew
+from afterstate.search.lookahead import Lookahead, renew
 from afterstate.search.statistics import SearchStatistics, gather
 from afterstate.units import check_seed, parse_count
 

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afterstate.errors import InputError
-from afterstate.games.game import Game, Slide, State, slides, spawn
+from afterstate.games.game import Game, Slide, slides, spawn
 from afterstate.kernel import implement, kernel, now, specialised, u64
-from afterstate.learning.episode import Recorded, cut_record, make_record
+from afterstate.learning.episode import Recorded, cut_record, make_record, state_at
 from afterstate.network.greedy import best_slide, survey, weigh
 from afterstate.rng import Random
 
@@ -21,12 +21,16 @@ class Script(NamedTuple):
     slides: NDArray[np.uint8]
 
 
-class ScriptDesk(NamedTuple):
-    """Working memory of one who need not think."""
+class SlideDesk(NamedTuple):
+    """Working memory for the four afterstates of a state: enough for who need not think."""
 
     after: NDArray[np.uint64]  # (4,)
     extras: NDArray[np.uint64]  # (4,)
     rewards: NDArray[np.int64]  # (4,)
+
+
+def make_slide_desk() -> SlideDesk:
+    return SlideDesk(np.zeros(4, np.uint64), np.zeros(4, np.uint64), np.zeros(4, np.int64))
 
 
 @specialised
@@ -90,13 +94,12 @@ def replay(game: Game, rng: Random, moves: NDArray[np.uint8]) -> Recorded:
     """A game again, from its seed and its slides; `rng` is then where the game would go on from."""
     state = game.start(rng)
     record = make_record(len(moves))
-    desk = ScriptDesk(np.zeros(4, np.uint64), np.zeros(4, np.uint64), np.zeros(4, np.int64))
     count, after = go_on(
-        Script(moves), u64(0), game.tables, u64(state.board), u64(state.extra), rng.state, 0, record, desk
+        Script(moves), u64(0), game.tables, u64(state.board), u64(state.extra), rng.state, 0, record, make_slide_desk()
     )  # fmt: skip
     rng.state = u64(after)
     if count < len(moves):
-        last = State(int(record.boards[count]), int(record.extras[count]))
+        last = state_at(record, count)
         name = Slide(int(moves[count])).name.lower()
         why = "the game is over" if game.is_over(last) else f"a slide {name} moves nothing"
         raise InputError(f"move {count + 1} of {len(moves)}: {why}, on {game.format(last)}")

@@ -33,6 +33,7 @@ from afterstate.games.game import (
 )
 from afterstate.kernel import kernel, u64
 from afterstate.learning.episode import Recorded, cut_record, make_record
+from afterstate.play.onward import make_slide_desk
 from afterstate.units import shorten
 
 UNREADABLE, STUCK, OVER, NO_TILE, NO_SLIDE, TOO_LONG = range(10, 16)
@@ -212,21 +213,13 @@ def _other_rules(actions: bytes, game: Game) -> list[str]:
 # --- the kernel ----------------------------------------------------------------------------------------------------------
 
 
-class _Desk(NamedTuple):
-    """Working memory for the four afterstates of a state."""
-
-    after: NDArray[np.uint64]  # (4,)
-    extras: NDArray[np.uint64]  # (4,)
-    rewards: NDArray[np.int64]  # (4,)
-
-
 class _Reader:
     """Plays the actions of lines, one line after the other, in the same memory."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
         self.kept = make_record(game.longest)  # of the last line
-        self._desk = _Desk(np.zeros(4, np.uint64), np.zeros(4, np.uint64), np.zeros(4, np.int64))
+        self._desk = make_slide_desk()
         self._shifts = np.array([game.shape.shift(cell) for cell in range(game.shape.cells)], np.uint64)
 
     def play(self, text: NDArray[np.uint8]) -> _Played:

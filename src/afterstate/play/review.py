@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from afterstate.games.game import Game, Slide, State, slides
+from afterstate.games.game import Afterstate, Game, Outcome, Slide, State, slides
 from afterstate.kernel import kernel, u64
-from afterstate.learning.episode import Recorded
+from afterstate.learning.episode import Recorded, state_at
 from afterstate.network.greedy import make_desk, survey, weigh
 from afterstate.network.network import Network
 from afterstate.play.agent import Agent, Choice
-from afterstate.search.expectimax import make_view
+from afterstate.search.lookahead import make_view
 from afterstate.search.options import SearchOptions
 
 WORST = 3  # moves that a review shows
@@ -35,8 +35,7 @@ class Step:
 
     slide: Slide
     value: float  # reward + value, in the state before
-    after: int  # the board of the afterstate
-    after_extra: int
+    afterstate: Afterstate
     state: State
 
 
@@ -94,13 +93,7 @@ def _best_values(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def scores_of(game: Game, record: Recorded) -> NDArray[np.int64]:
     """(n + 1,) the score in each state of a record, as if the game had ended there."""
     sums = np.concatenate([[0], np.cumsum(record.rewards)])
-    return np.array(
-        [
-            game.score(State(int(board), int(extra)), int(rewards))
-            for board, extra, rewards in zip(record.boards, record.extras, sums, strict=True)
-        ],
-        np.int64,
-    )
+    return np.array([game.score(state_at(record, ply), int(rewards)) for ply, rewards in enumerate(sums)], np.int64)
 
 
 def review(network: Network, record: Recorded) -> Review:
@@ -155,14 +148,14 @@ def best_line(agent: Agent, state: State, *, first: Choice | None = None, length
         value = choice.values[choice.move]
         assert value is not None
         afterstate = game.afterstates(state)[choice.move]
-        state = _typical(network, [(outcome.state, outcome.probability) for outcome in game.outcomes(afterstate)])
-        line.append(Step(choice.move, value, afterstate.board, afterstate.extra, state))
+        state = _typical(network, game.outcomes(afterstate))
+        line.append(Step(choice.move, value, afterstate, state))
     return tuple(line)
 
 
-def _typical(network: Network, outcomes: Sequence[tuple[State, float]]) -> State:
-    boards = np.array([state.board for state, _ in outcomes], np.uint64)
-    extras = np.array([state.extra for state, _ in outcomes], np.uint64)
+def _typical(network: Network, outcomes: Sequence[Outcome]) -> State:
+    boards = np.array([outcome.state.board for outcome in outcomes], np.uint64)
+    extras = np.array([outcome.state.extra for outcome in outcomes], np.uint64)
     values = _best_values(weigh_all(network, boards, extras, 1))
-    expected = float(np.dot(values, [chance for _, chance in outcomes]))
-    return outcomes[int(np.abs(values - expected).argmin())][0]
+    expected = float(np.dot(values, [outcome.probability for outcome in outcomes]))
+    return outcomes[int(np.abs(values - expected).argmin())].state

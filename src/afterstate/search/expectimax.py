@@ -6,131 +6,35 @@
 A search of depth p gives a slide reward + E(s', p - 1); depth 1 is the network's own choice. `Cuts` say what is left out.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from afterstate.bitboard import empty_cells, to_planes
-from afterstate.errors import InputError
-from afterstate.games.game import MAX_OUTCOMES, downgrade, look, outcomes, slides
-from afterstate.kernel import CLOCK, implement, kernel, now, popcount, routine, specialised, u64
-from afterstate.network.greedy import MINUS_INFINITY, Afterstates, Desk, States, alone, make_desk, settle, survey, weigh
+from afterstate.games.game import downgrade, look, outcomes, slides
+from afterstate.kernel import implement, kernel, now, popcount, routine, specialised, u64
+from afterstate.network.greedy import MINUS_INFINITY, Afterstates, Desk, States, settle, survey, weigh
 from afterstate.network.lookup import index_seen, isomorphs, sum_weights
-from afterstate.network.network import Network, tile_index
-from afterstate.search.options import MAX_DEPTH, SearchOptions
-from afterstate.search.table import Table, find, forget_leaves, keep, leaf_place, line_of, make_table
+from afterstate.search.lookahead import (
+    BY_DEPTH,
+    BY_TIME,
+    DEADLINE,
+    FOUND,
+    GENERATION,
+    LATE,
+    LEAVES,
+    LONGEST,
+    NODES,
+    PROBED,
+    SPARE,
+    STEPS,
+    TIMES,
+    VALUED,
+    Lookahead,
+)
+from afterstate.search.table import find, keep, leaf_place, line_of
 
 _0, _1 = u64(0), u64(1)
-
-SPARE = MAX_DEPTH + 1  # a row that takes turns with row 1
-ROWS = SPARE + 1
-LEAST_USUAL = 11  # index of the smallest tile that is taken for a smaller one unasked: 2048, or 768 in Threes!
-STEPS = 64  # of the histogram of times for each doubling of the time
-TIMES = 48 * STEPS
-
-# what a search counts, and the numbers by which it is steered
-NODES, LEAVES, VALUED, PROBED, FOUND, GENERATION, DEADLINE, LATE, LONGEST = range(9)
-BY_DEPTH = 16  # from here on: moves by the depth that was reached
-BY_TIME = BY_DEPTH + ROWS  # from here on: moves by the time that they took
-COUNTED = BY_TIME + TIMES
-
-
-class Cuts(NamedTuple):
-    """What a search leaves out; all of them 0: nothing."""
-
-    cutoff: np.float64  # afterstates that are met with less than this probability are leaves
-    rare: np.float64  # below the first new tile, outcomes less likely than this share of the likeliest are left out
-    calm: np.int64  # with so many empty cells a search is one slide less deep
-    width: np.int64  # below the first slide, only so many are looked into, the best by the network
-
-
-class Lookahead(NamedTuple):
-    """Working memory of one search: a row for each slide that is looked ahead."""
-
-    leaf: Any  # what the network values
-    depth: np.int64
-    limit: np.int64  # nanoseconds a move; 0 if the depth alone counts
-    cuts: Cuts
-    table: Table
-    shared: np.bool  # isomorphic boards are one entry of the table
-    outside: np.int64  # of the sixteen cells, those that are not on the board
-    highest: np.uint64  # tiles above this are unknown to the network
-    counts: NDArray[np.int64]  # (COUNTED,)
-    halt: NDArray[np.int64]  # (1,) not 0: end at once, the result does not matter
-    # few arrays, since every call hands all of them on
-    words: NDArray[np.uint64]  # (4 * ROWS, MAX_OUTCOMES) for each depth four rows: `outcomes` and `slides` write here
-    chances: NDArray[np.float64]  # (ROWS, MAX_OUTCOMES)
-    rewards: NDArray[np.int64]  # (ROWS, 4)
-    first: NDArray[np.float64]  # (ROWS, 4) values of slides at a glance
-    indices: NDArray[Any]  # (12 * m,) of leaves that the memory was asked for
-
-
-def make_view(network: Network, options: SearchOptions, halt: NDArray[np.int64] | None = None) -> Any:
-    """How slides are weighed: by the network's own view if that is all, or by a search. One for each thread."""
-    highest = highest_tile(network, options)
-    if options.is_plain and highest == 0:
-        return network.view
-    if options.move_time is not None and not CLOCK:
-        raise InputError("this system has no clock that a search could look at; give a depth instead of a time")
-    return Lookahead(
-        leaf=network.view,
-        depth=np.int64(options.depth or MAX_DEPTH),
-        limit=np.int64(0 if options.move_time is None else max(round(options.move_time * 1e9), 1)),
-        cuts=Cuts(
-            np.float64(options.cutoff or 0.0),
-            np.float64(options.rare or 0.0),
-            np.int64(options.calm or 0),
-            np.int64(options.width or 0),
-        ),
-        table=make_table(options.table or 0, network.contexts),
-        shared=np.bool(network.game.symmetric and network.symmetry == 8),
-        outside=np.int64(16 - network.game.shape.cells),
-        highest=u64(highest),
-        counts=alone(COUNTED, np.int64),
-        halt=np.zeros(1, np.int64) if halt is None else halt,
-        words=alone(4 * ROWS * MAX_OUTCOMES, np.uint64).reshape(4 * ROWS, MAX_OUTCOMES),
-        chances=alone(ROWS * MAX_OUTCOMES, np.float64).reshape(ROWS, MAX_OUTCOMES),
-        rewards=alone(ROWS * 4, np.int64).reshape(ROWS, 4),
-        first=alone(ROWS * 4, np.float64).reshape(ROWS, 4),
-        indices=make_desk(network.lookup, moves=3).indices,
-    )
-
-
-def highest_tile(network: Network, options: SearchOptions) -> int:
-    """Index of the largest tile that the network is asked about; 0 if it is asked about every board as it is.
-
-    Unless something is asked for, tiles are downgraded from the largest one on that one game in a hundred of the training
-    reached: from there on the network has hardly ever seen how to go on. The network's own choice at depth 1, an exact search,
-    and boards that are too small for the tile 2048 stay as they are.
-    """
-    if options.downgrade is None:
-        usual = network.training.get("usual")
-        if options.exact or options.is_plain or not isinstance(usual, int) or not LEAST_USUAL <= usual <= 15:
-            return 0
-        return usual - 1
-    if options.downgrade == 0:
-        return 0
-    index = tile_index(network.game, options.downgrade)
-    if index <= network.game.lowest_downgrade:
-        raise InputError(f"downgrade: no tile {options.downgrade} of {network.game.name} can be taken for a smaller one")
-    return index - 1
-
-
-def renew(view: Any) -> None:
-    """Begin a generation: what was found before does not count any more."""
-    if isinstance(view, Lookahead):
-        view.counts[GENERATION] += 1
-
-
-def forget(view: Any) -> None:
-    """Forget everything, for the network may have changed, and count from 0 again."""
-    if isinstance(view, Lookahead):
-        generation = view.counts[GENERATION] + 1
-        view.counts[:] = 0
-        view.counts[GENERATION] = generation
-        forget_leaves(view.table.leaf_words)
-
 
 # --- rows of the working memory: boards and extras of the outcomes, boards and extras of the slides ------------------------
 

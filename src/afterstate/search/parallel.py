@@ -13,7 +13,8 @@ from afterstate.kernel import u64
 from afterstate.learning.workers import Workers
 from afterstate.network.greedy import MINUS_INFINITY
 from afterstate.network.network import Network
-from afterstate.search.expectimax import DEADLINE, LATE, look_into, lower, may_finish, note, root_depth
+from afterstate.search.expectimax import look_into, lower, may_finish, note, root_depth
+from afterstate.search.lookahead import DEADLINE, LATE
 from afterstate.search.options import SearchOptions
 
 

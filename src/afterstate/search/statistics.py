@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from afterstate.search.expectimax import (
+from afterstate.search.lookahead import (
     BY_DEPTH,
     BY_TIME,
     COUNTED,

@@ -8,7 +8,7 @@ import numpy as np
 from afterstate.errors import AfterstateError, InputError
 from afterstate.games.game import Afterstate, Game, Slide, State
 from afterstate.kernel import u64
-from afterstate.learning.episode import Recorded
+from afterstate.learning.episode import Recorded, state_at
 from afterstate.play.agent import Agent, Choice
 from afterstate.play.onward import format_moves, parse_moves
 from afterstate.play.onward import replay as play_again
@@ -49,8 +49,22 @@ def _generator(text: str) -> Random:
     return rng
 
 
-def _write(rng: Random) -> str:
-    return f"{int(rng.state):016x}"
+def _going(game: Game, state: State, rng: Random, rewards: int) -> dict[str, Any]:
+    """The fields that every answer about a game under way has."""
+    return {
+        "position": position_of(game, state),
+        "rng": f"{int(rng.state):016x}",
+        "rewards": rewards,
+        "score": game.score(state, rewards),
+    }
+
+
+def _slid(game: Game, state: State, name: messages.SlideName) -> Afterstate:
+    """What a slide leads to; one that moves nothing is refused."""
+    afterstate = game.slide(state, Slide(NAMES.index(name)))
+    if afterstate is None:
+        raise IllegalError(f"a slide {name} moves nothing on {game.format(state)}")
+    return afterstate
 
 
 # --- games ---------------------------------------------------------------------------------------------------------------
@@ -61,27 +75,17 @@ def begin(ref: messages.GameRef, seed: int, moves: str) -> messages.Playing:
     game = game_of(ref)
     rng = Random(seed, Purpose.PLAY)
     record = play_again(game, rng, parse_moves(moves))
-    state = State(int(record.boards[-1]), int(record.extras[-1]))
-    rewards = int(record.rewards.sum())
-    return messages.Playing(
-        game=game.name, rules=game.rules, size=str(game.shape), seed=seed, position=position_of(game, state),
-        rng=_write(rng), rewards=rewards, score=game.score(state, rewards),
-    )  # fmt: skip
+    going = _going(game, state_at(record, -1), rng, int(record.rewards.sum()))
+    return messages.Playing(game=game.name, rules=game.rules, size=str(game.shape), seed=seed, **going)
 
 
 def slide(request: messages.SlideRequest) -> messages.Slid:
     game = game_of(request)
     state = game.parse(request.text)
-    afterstate = game.slide(state, Slide(NAMES.index(request.slide)))
-    if afterstate is None:
-        raise IllegalError(f"a slide {request.slide} moves nothing on {game.format(state)}")
+    afterstate = _slid(game, state, request.slide)
     rng = _generator(request.rng)
-    after = game.sample(afterstate, rng)
-    rewards = request.rewards + afterstate.reward
-    return messages.Slid(
-        slide=request.slide, reward=afterstate.reward, after=tiles(game, afterstate), position=position_of(game, after),
-        rng=_write(rng), rewards=rewards, score=game.score(after, rewards),
-    )  # fmt: skip
+    going = _going(game, game.sample(afterstate, rng), rng, request.rewards + afterstate.reward)
+    return messages.Slid(slide=request.slide, reward=afterstate.reward, after=tiles(game, afterstate), **going)
 
 
 def watch(library: Library, request: messages.Watch) -> messages.Watched:
@@ -91,13 +95,8 @@ def watch(library: Library, request: messages.Watch) -> messages.Watched:
         state = game.parse(request.text)
         rng = _generator(request.rng)
         record = agent.play_on(state, rng, moves=request.count, seconds=request.budget / 1000)
-    count = len(record.slides)
-    last = State(int(record.boards[count]), int(record.extras[count]))
-    rewards = request.rewards + int(record.rewards.sum())
-    return messages.Watched(
-        moves=format_moves(record.slides), frames=_frames(game, record, request.rewards), position=position_of(game, last),
-        rng=_write(rng), rewards=rewards, score=game.score(last, rewards),
-    )  # fmt: skip
+    going = _going(game, state_at(record, -1), rng, request.rewards + int(record.rewards.sum()))
+    return messages.Watched(moves=format_moves(record.slides), frames=_frames(game, record, request.rewards), **going)
 
 
 def _frames(game: Game, record: Recorded, before: int) -> list[messages.Frame]:
@@ -106,7 +105,7 @@ def _frames(game: Game, record: Recorded, before: int) -> list[messages.Frame]:
     sums = np.cumsum(record.rewards)
     frames = []
     for at in shown:
-        state = State(int(record.boards[at]), int(record.extras[at]))
+        state = state_at(record, at)
         score = game.score(state, before + int(sums[at - 1]))
         after = _after_tiles(game, record, at - 1)
         frames.append(
@@ -117,8 +116,7 @@ def _frames(game: Game, record: Recorded, before: int) -> list[messages.Frame]:
 
 def _after_tiles(game: Game, record: Recorded, ply: int) -> str:
     """The board after a slide and before the new tile; a record keeps one word of it, which is all but for huge tiles."""
-    state = State(int(record.boards[ply]), int(record.extras[ply]))
-    return tiles(game, game.afterstates(state)[Slide(int(record.slides[ply]))])
+    return tiles(game, game.afterstates(state_at(record, ply))[Slide(int(record.slides[ply]))])
 
 
 # --- questions to a model ------------------------------------------------------------------------------------------------
@@ -166,14 +164,14 @@ def analyse(library: Library, request: messages.Ask) -> messages.Analysis:
         position=position_of(game, state), move=_name(choice.move), values=_values(choice),
         rewards={NAMES[each]: afterstate.reward for each, afterstate in slid.items()},
         after={NAMES[each]: tiles(game, afterstate) for each, afterstate in slid.items()},
-        depth=depth, ms=ms, score_hint=None if choice.move is None else choice.values[choice.move], line=_line(game, line),
+        depth=depth, ms=ms, line=_line(game, line),
     )  # fmt: skip
 
 
 def _line(game: Game, line: tuple[Step, ...]) -> list[messages.LineStep]:
     return [
         messages.LineStep(
-            slide=NAMES[step.slide], value=step.value, after=tiles(game, Afterstate(step.after, step.after_extra, 0)),
+            slide=NAMES[step.slide], value=step.value, after=tiles(game, step.afterstate),
             tiles=tiles(game, step.state), text=game.format(step.state),
         )
         for step in line
@@ -185,16 +183,14 @@ def explain(library: Library, request: messages.Why) -> messages.Explained:
         game, state, choice, _ = _ask(agent, request.board)
     if choice.move is None:
         raise InputError(f"the game is over: there is no slide to explain on {game.format(state)}")
-    wanted = choice.move if request.slide is None else Slide(NAMES.index(request.slide))
-    afterstate = game.slide(state, wanted)
-    if afterstate is None:
-        raise IllegalError(f"a slide {request.slide} moves nothing on {game.format(state)}")
+    wanted = request.slide or NAMES[choice.move]
+    afterstate = _slid(game, state, wanted)
     network = agent.network
     of_states = network.values == "state"
     looked_at: State | Afterstate = state if of_states else afterstate
     found = network.explain(looked_at)
     return messages.Explained(
-        slide=NAMES[wanted], of="state" if of_states else "afterstate", tiles=tiles(game, looked_at), value=found.value,
+        slide=wanted, of="state" if of_states else "afterstate", tiles=tiles(game, looked_at), value=found.value,
         cells=[float(share) for share in found.cells.reshape(-1)],
         patterns=[
             messages.Pattern(
@@ -222,7 +218,6 @@ def coach(library: Library, request: messages.Coaching) -> messages.Coached:
     if len(record.slides) > messages.MOVES:
         raise InputError(f"a game has at most {messages.MOVES} moves here, not {len(record.slides)}")
     found = review(network, record)
-    last = State(int(record.boards[-1]), int(record.extras[-1]))
     with library.agent(request.model, depth=2, move_time=None) as agent:
         worst = [_worst(agent, record, mistake) for mistake in found.worst]
     return messages.Coached(
@@ -231,36 +226,31 @@ def coach(library: Library, request: messages.Coaching) -> messages.Coached:
         scores=found.scores.tolist(), values=_round(found.values), best=format_moves(found.best), regrets=_round(found.regrets),
         luck=_round(found.luck), choices=found.choices.tolist(), accuracy=found.accuracy, best_share=found.best_share,
         mean_regret=found.mean_regret, luck_total=float(found.luck.sum()), score=int(found.scores[-1]),
-        largest=game.face(game.largest(last)), worst=worst,
+        largest=game.face(game.largest(state_at(record, -1))), worst=worst,
     )  # fmt: skip
 
 
 def _worst(agent: Agent, record: Recorded, mistake: Mistake) -> messages.Worst:
     """One of the worst moves, with the better line."""
-    state = State(int(record.boards[mistake.ply]), int(record.extras[mistake.ply]))
     return messages.Worst(
         ply=mistake.ply, slide=NAMES[mistake.slide], best=NAMES[mistake.best], regret=mistake.regret,
-        line=_line(agent.network.game, best_line(agent, state)),
+        line=_line(agent.network.game, best_line(agent, state_at(record, mistake.ply))),
     )  # fmt: skip
 
 
 def _game_to_coach(game: Game, request: messages.Coaching) -> tuple[Recorded, str | None]:
-    by_seed = request.seed is not None and request.moves is not None
-    if by_seed == (request.episode is not None) or (request.seed is None) != (request.moves is None):
-        raise InputError("give the seed and the moves of a game, or one line of an episode file")
-    if by_seed:
-        assert request.seed is not None
-        assert request.moves is not None
-        return play_again(game, Random(request.seed, Purpose.PLAY), parse_moves(request.moves)), None
-    assert request.episode is not None
-    found = read_line(request.episode.encode(), game)
-    return found.replay(), found.slider or None
+    seed, moves, episode = request.seed, request.moves, request.episode
+    if seed is not None and moves is not None and episode is None:
+        return play_again(game, Random(seed, Purpose.PLAY), parse_moves(moves)), None
+    if seed is None and moves is None and episode is not None:
+        found = read_line(episode.encode(), game)
+        return found.replay(), found.slider or None
+    raise InputError("give the seed and the moves of a game, or one line of an episode file")
 
 
 def _all_tiles(game: Game, record: Recorded) -> list[str]:
     """Every state of a game, as the page reads it."""
-    states = zip(record.boards.tolist(), record.extras.tolist(), strict=True)
-    return [tiles(game, State(board, extra)) for board, extra in states]
+    return [tiles(game, state_at(record, ply)) for ply in range(len(record.boards))]
 
 
 def _round(values: Any) -> list[float]:

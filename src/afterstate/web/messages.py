@@ -181,25 +181,26 @@ class Position(BaseModel):
     next: str | None = Field(description="1, 2, 3, or + for a bonus tile; null where it is not shown")
 
 
-class Playing(BaseModel):
+class Going(BaseModel):
+    """All that is needed to go on with a game."""
+
+    position: Position
+    rng: str = Field(description="where the generator stands")
+    rewards: int = Field(description="sum so far")
+    score: int = Field(description="as if the game ended here")
+
+
+class Playing(Going):
     game: str
     rules: str
     size: str
     seed: int = Field(description="that gives the same game again")
-    position: Position
-    rng: str = Field(description="where the generator stands")
-    rewards: int = Field(description="sum so far")
-    score: int = Field(description="as if the game ended here")
 
 
-class Slid(BaseModel):
+class Slid(Going):
     slide: SlideName
     reward: int = Field(description="of this slide")
     after: Tiles
-    position: Position
-    rng: str = Field(description="where the generator stands")
-    rewards: int = Field(description="sum so far")
-    score: int = Field(description="as if the game ended here")
 
 
 class Frame(BaseModel):
@@ -210,13 +211,9 @@ class Frame(BaseModel):
     score: int
 
 
-class Watched(BaseModel):
+class Watched(Going):
     moves: str = Field(description="that were made, a letter each")
     frames: list[Frame] = Field(description="one for each of up to 64 moves, else 16 spread evenly")
-    position: Position
-    rng: str = Field(description="where the generator stands")
-    rewards: int = Field(description="sum so far")
-    score: int = Field(description="as if the game ended here")
 
 
 class Answer(BaseModel):
@@ -243,7 +240,6 @@ class Analysis(BaseModel):
     after: dict[SlideName, Tiles]
     depth: int = Field(description="slides that it looked ahead")
     ms: float = Field(description="milliseconds of thinking")
-    score_hint: float | None = Field(description="what is still to come: the value of the best slide")
     line: list[LineStep] = Field(description="how it may go on")
 
 

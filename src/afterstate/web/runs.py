@@ -89,36 +89,35 @@ class Runs:
         self._lock = threading.Lock()
         self._sittings: dict[str, _Sitting] = {}
 
-    def start(self, request: messages.Start) -> str:
-        """Begin a run -> its id."""
+    def start(self, request: messages.Start) -> messages.Run:
+        """Begin a run."""
         with self._lock:
             self._check_free()
             options = _options(request)
             new_network(options)  # one that cannot be is told now; its memory is not touched
-            name = request.name or _free_name(self.library.runs, options)
-            path = self.library.runs / name
-            RunFolder.plan(path, options)  # refuses a name that is taken
+            named = None if request.name is None else self.library.runs / request.name
+            path = RunFolder.plan(named, options, root=self.library.runs).path  # refuses a name that is taken
             return self._begin(_Sitting(path, options), lambda **how: train(options, run=path, **how))
 
-    def resume(self, id_: str, request: messages.Resume) -> str:
+    def resume(self, id_: str, request: messages.Resume) -> messages.Run:
         """Go on with a run."""
         with self._lock:
             self._check_free()
             folder = self._folder(id_)
             given = normalise(request.model_dump(exclude_none=True))
             options = resolve(folder.read_config().changed(given))
-            if not given and _is_done(options, *_progress_of(folder)):
+            if not given and _is_done(options, *_progress_of(folder.read_metrics())):
                 raise InputError("this run has come to its end: say how many games, or how much time, it shall have in all")
             return self._begin(_Sitting(folder.path, options), lambda **how: go_on(folder.path, given, **how))
 
-    def _begin(self, sitting: _Sitting, begin: Any) -> str:
+    def _begin(self, sitting: _Sitting, begin: Any) -> messages.Run:
         id_ = make_id(sitting.path)
         sitting.thread = threading.Thread(target=sitting.work, args=(begin,), daemon=True, name="training")
         self._sittings[id_] = sitting
         sitting.thread.start()
-        return id_
+        return self.facts(id_)
 
-    def stop(self, id_: str) -> None:
+    def stop(self, id_: str) -> messages.Run:
         """Ask a run of this server to end; its checkpoint holds all of it."""
         sitting = self._sittings.get(id_)
         if sitting is None or not sitting.is_alive:
@@ -127,6 +126,7 @@ class Runs:
             raise BusyError("this run is not at work here, so it cannot be stopped here")
         sitting.status = "stopping"
         sitting.stop.set()
+        return self.facts(id_)
 
     def close(self) -> None:
         """End all runs of this server, with their checkpoints."""
@@ -167,12 +167,14 @@ class Runs:
     def facts(self, id_: str) -> messages.Run:
         """One run as it is now."""
         folder = self._folder(id_)
+        return self._facts(id_, folder, folder.read_metrics())
+
+    def _facts(self, id_: str, folder: RunFolder, records: list[dict[str, Any]]) -> messages.Run:
         sitting = self._sittings.get(id_)
         options = sitting.options if sitting else resolve(folder.read_config())
-        records = folder.read_metrics()
         blocks = [record for record in records if record["kind"] == "block"]
         last = blocks[-1] if blocks else {}
-        games, seconds = _progress_of(folder)
+        games, seconds = _progress_of(records)
         progress = sitting.progress if sitting else None
         if progress is not None:
             games, seconds = progress.games, progress.seconds
@@ -190,7 +192,6 @@ class Runs:
 
     def records(self, id_: str, after: int) -> messages.RunRecords:
         """What a run has measured since line `after` of its metrics."""
-        facts = self.facts(id_)
         folder = self._folder(id_)
         told = folder.read_metrics()
         known = messages.Record.model_fields
@@ -198,7 +199,7 @@ class Runs:
             records = [messages.Record(**{key: line[key] for key in line if key in known}) for line in told[after:]]
         except ValidationError as error:
             raise FileError(f"{folder.metrics} has a line that cannot be understood") from error
-        return messages.RunRecords(run=facts, records=records, next=len(told))
+        return messages.RunRecords(run=self._facts(id_, folder, told), records=records, next=len(told))
 
 
 def _options(request: messages.Start) -> TrainOptions:
@@ -211,15 +212,6 @@ def _options(request: messages.Start) -> TrainOptions:
     return resolve(TrainOptions(**with_recipe(given)))
 
 
-def _free_name(runs: Path, options: TrainOptions) -> str:
-    stem = options.recipe.split()[0] if options.recipe else f"{options.game}-{options.rules}-{options.method}"
-    stem = stem.replace("-standard", "")
-    number = 1
-    while (runs / f"{stem}-{number}").exists():
-        number += 1
-    return f"{stem}-{number}"
-
-
 def _recipes() -> list[messages.RecipeFacts]:
     recipes = [load_recipe(name) for name in recipe_names()]
     return [
@@ -230,9 +222,8 @@ def _recipes() -> list[messages.RecipeFacts]:
     ]
 
 
-def _progress_of(folder: RunFolder) -> tuple[int, float]:
+def _progress_of(records: list[dict[str, Any]]) -> tuple[int, float]:
     """Games and seconds by the last line of the metrics."""
-    records = folder.read_metrics()
     if not records:
         return 0, 0.0
     seconds = records[-1].get("training_seconds")

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from itertools import product
 from typing import Annotated, Any, Literal, TypeVar
 
-from fastapi import FastAPI, Query, Request, Response
+from fastapi import APIRouter, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
@@ -158,77 +158,83 @@ def _serve(content: bytes, kind: str) -> Callable[[Request], Response]:
 
 
 def _add_games(app: FastAPI, library: Library, work: Work, beginning: Beginning) -> None:
-    @app.get("/api/about", tags=["Games"], summary="Games, rule sets, sizes and limits")
+    router = APIRouter(tags=["Games"])
+
+    @router.get("/api/about", summary="Games, rule sets, sizes and limits")
     async def about() -> messages.About:
         games = await work.run(work.quick, lambda: [_about_game(name) for name in [*GAMES, *OWN]])
         return messages.About(version=version("afterstate"), state=beginning.state, games=games)
 
-    @app.post("/api/new", tags=["Games"], summary="A first state")
+    @router.post("/api/new", summary="A first state")
     async def new(request: messages.NewGame) -> messages.Playing:
         seed = secrets.randbelow(10**9) if request.seed is None else request.seed
         return await work.run(work.quick, answers.begin, request, seed, "")
 
-    @app.post("/api/replay", tags=["Games"], summary="A game again, from its seed and its moves")
+    @router.post("/api/replay", summary="A game again, from its seed and its moves")
     async def replay(request: messages.Replay) -> messages.Playing:
         return await work.run(work.quick, answers.begin, request, request.seed, request.moves)
 
-    @app.post("/api/slide", tags=["Games"], summary="One slide, and the new tile")
+    @router.post("/api/slide", summary="One slide, and the new tile")
     async def slide(request: messages.SlideRequest) -> messages.Slid:
         return await work.run(work.quick, answers.slide, request)
 
-    @app.post("/api/watch", tags=["Games"], summary="Some moves by a model")
+    @router.post("/api/watch", summary="Some moves by a model")
     async def watch(request: messages.Watch) -> messages.Watched:
         return await work.run(work.long, answers.watch, library, request)
 
+    app.include_router(router)
+
 
 def _add_models(app: FastAPI, library: Library, work: Work) -> None:
-    @app.get("/api/models", tags=["Questions to a model"], summary="The models that can be asked")
+    router = APIRouter(tags=["Questions to a model"])
+
+    @router.get("/api/models", summary="The models that can be asked")
     async def models() -> messages.Models:
         return await work.run(work.quick, library.models)
 
-    @app.post("/api/move", tags=["Questions to a model"], summary="Here is my board, what now?")
+    @router.post("/api/move", summary="Here is my board, what now?")
     async def move(request: messages.Ask) -> messages.Answer:
         return await work.run(work.quick, answers.move, library, request)
 
-    @app.post("/api/analyse", tags=["Questions to a model"], summary="The four values, and how it may go on")
+    @router.post("/api/analyse", summary="The four values, and how it may go on")
     async def analyse(request: messages.Ask) -> messages.Analysis:
         return await work.run(work.quick, answers.analyse, library, request)
 
-    @app.post(
-        "/api/explain", tags=["Questions to a model"], summary="Why a slide has its value: each pattern's and each cell's share"
-    )
+    @router.post("/api/explain", summary="Why a slide has its value: each pattern's and each cell's share")
     async def explain(request: messages.Why) -> messages.Explained:
         return await work.run(work.quick, answers.explain, library, request)
 
-    @app.post("/api/coach", tags=["Questions to a model"], summary="Look back on a game: regret, luck, the worst moves")
+    @router.post("/api/coach", summary="Look back on a game: regret, luck, the worst moves")
     async def coach(request: messages.Coaching) -> messages.Coached:
         return await work.run(work.long, answers.coach, library, request)
 
+    app.include_router(router)
+
 
 def _add_runs(app: FastAPI, runs: Runs, work: Work) -> None:
-    @app.get("/api/runs", tags=["Training"], summary="Training runs and recipes")
+    router = APIRouter(tags=["Training"])
+
+    @router.get("/api/runs", summary="Training runs and recipes")
     async def all_runs() -> messages.Runs:
         return await work.run(work.quick, runs.all)
 
-    @app.post("/api/runs", tags=["Training"], status_code=201, summary="Start a training run")
+    @router.post("/api/runs", status_code=201, summary="Start a training run")
     async def start(request: messages.Start) -> messages.Run:
-        return await work.run(work.quick, lambda: runs.facts(runs.start(request)))
+        return await work.run(work.quick, runs.start, request)
 
-    @app.get("/api/runs/{run}", tags=["Training"], summary="What a run has measured")
+    @router.get("/api/runs/{run}", summary="What a run has measured")
     async def records(run: messages.Id, after: Annotated[int, Query(ge=0, le=10**9)] = 0) -> messages.RunRecords:
         return await work.run(work.quick, runs.records, run, after)
 
-    @app.post("/api/runs/{run}/stop", tags=["Training"], summary="Stop a run; it keeps all it has learned")
+    @router.post("/api/runs/{run}/stop", summary="Stop a run; it keeps all it has learned")
     async def stop(run: messages.Id) -> messages.Run:
-        def halt() -> messages.Run:
-            runs.stop(run)
-            return runs.facts(run)
+        return await work.run(work.quick, runs.stop, run)
 
-        return await work.run(work.quick, halt)
-
-    @app.post("/api/runs/{run}/resume", tags=["Training"], summary="Go on with a run")
+    @router.post("/api/runs/{run}/resume", summary="Go on with a run")
     async def resume(run: messages.Id, request: messages.Resume) -> messages.Run:
-        return await work.run(work.quick, lambda: runs.facts(runs.resume(run, request)))
+        return await work.run(work.quick, runs.resume, run, request)
+
+    app.include_router(router)
 
 
 def _about_game(name: str) -> messages.AboutGame:
