@@ -16,14 +16,15 @@ from afterstate.learning.episode import make_seat, play_games
 from afterstate.learning.options import Phase, TrainOptions
 from afterstate.learning.plan import check_same, game_of, new_network, resolve, small_patterns
 from afterstate.learning.progress import Figures, Listener, Progress, as_record
-from afterstate.learning.rules import MOVES, TC, TD
+from afterstate.learning.rules import MOVES
 from afterstate.learning.runfolder import RunFolder, options_as_dict
+from afterstate.learning.shared import SharedTables
 from afterstate.learning.starts import make_starts
 from afterstate.learning.targets import make_target
 from afterstate.learning.workers import Share, Workers, count_threads, play_frozen, stop_on_signal
 from afterstate.network.fold import fold
 from afterstate.network.modelfile import has_tensors, load_model, load_tensors, save_model
-from afterstate.network.network import Network, allocate
+from afterstate.network.network import Network
 from afterstate.rng import Purpose, Random
 
 COLLAPSE = 0.2  # a block's mean below this part of the best one
@@ -81,7 +82,7 @@ def resume(
     options = resolve(folder.read_config().changed(given or {}))
     count_threads(options.threads)
     saved = folder.last.exists()
-    network = load_model(folder.last, game=game_of(options), mapped=False) if saved else new_network(options)
+    network = load_model(folder.last, game=game_of(options)) if saved else new_network(options)
     check_same(network, options, folder)
     trainer = Trainer(options, folder, network, listener or Listener(), stop or threading.Event())
     if saved:
@@ -123,7 +124,7 @@ class Trainer:
         self.saved_at = perf_counter()
         self.save_seconds = 0.0  # that the last checkpoint took
         self.saved_games = 0
-        self.coherence = allocate(2 * network.weights.size) if options.keeps_coherence else None
+        self.tables = SharedTables(network, self.workers.threads, keeps_coherence=options.keeps_coherence)
         self.seats = [make_seat(network, self._target(), self._starts()) for _ in range(self.workers.threads)]
 
     def _target(self) -> Any:
@@ -138,12 +139,6 @@ class Trainer:
 
     def _starts(self) -> Any:
         return make_starts(self.options.starts, longest=self.game.longest, stages=len(self.network.stages))
-
-    def _rule(self, phase: Phase) -> Any:
-        if phase.method == "td":
-            return TD(np.float64(phase.alpha))
-        assert self.coherence is not None
-        return TC(np.float64(phase.alpha), self.coherence)
 
     def _phase(self) -> Phase:
         """The phase of the next game."""
@@ -181,14 +176,13 @@ class Trainer:
         """Compile, and touch all memory, before the clock starts and before a second thread does."""
         for method in dict.fromkeys(phase.method for phase in self.phases):
             self._play(0, 0, 0, next(phase for phase in self.phases if phase.method == method))
+        self.tables.settle()
         if self.options.eval_every is not None:
             play_frozen(self.network, 0, self.options.seed, self.workers)
         if self.games == 0:
-            self.network.weights.fill(0.0)
+            self.tables.clear()
             first = self.network.stage_weights  # later stages begin with what the first has learned
             self.network.weights[:first] = self.options.optimistic / self.network.lookups
-            if self.coherence is not None:
-                self.coherence.fill(0.0)
 
     def _finished(self) -> bool:
         options = self.options
@@ -220,7 +214,9 @@ class Trainer:
             tally = self.seats[thread].tally
             moves = tally.sums[MOVES]
             self._play(thread, first, count, phase)
-            return int(tally.sums[MOVES] - moves)
+            played = int(tally.sums[MOVES] - moves)
+            self.tables.played(thread, played)
+            return played
 
         def on_tick(share: Share) -> None:
             now = perf_counter() - began
@@ -230,15 +226,18 @@ class Trainer:
 
         timeout = threading.Event()
         workers = Workers(threads, _Either(self.stop, timeout))
+        self.tables.renew()
         played = workers.run(play, self.games, end - self.games, on_tick=on_tick)
+        self.tables.settle()
         self.games += played
         self.in_block += played
         self.seconds = spent + perf_counter() - began
         self.block_seconds = block_spent + perf_counter() - began
 
     def _play(self, thread: int, first: int, count: int, phase: Phase) -> None:
+        rule = self.tables.rule(phase.method, phase.alpha)
         play_games(
-            self.seats[thread], self.game.tables, self.network.lookup, self.network.view, self._rule(phase),
+            self.seats[thread], self.game.tables, self.tables.lookups[thread], self.network.view, rule,
             u64(self.options.seed), u64(Purpose.TRAIN), first, count,
             self.results, first - self.games + self.in_block,
         )  # fmt: skip
@@ -341,8 +340,8 @@ class Trainer:
         began = perf_counter()
         part = self.results.part(0, self.in_block)
         more: dict[str, Any] = {f"block.{name}": array for name, array in part._asdict().items()}
-        if self.coherence is not None:
-            more["coherence"] = self.coherence
+        if self.tables.coherence is not None:
+            more["coherence"] = self.tables.coherence
         if self.options.starts == "carousel":
             for number, seat in enumerate(self.seats):
                 more |= {f"pool.{number}.{name}": array for name, array in seat.starts._asdict().items()}
@@ -375,8 +374,8 @@ class Trainer:
             self.usual = int(state.get("usual", 0))  # older checkpoints do not have it
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"{self.folder.last} is not a checkpoint: {error}") from error
-        if self.coherence is not None:
-            self.coherence[:] = load_tensors(self.folder.last, ["coherence"])["coherence"]
+        if self.tables.coherence is not None:
+            self.tables.coherence[:] = load_tensors(self.folder.last, ["coherence"])["coherence"]
         if self.options.starts == "carousel":
             self._restore_pools()
         self.in_block = len(part.scores)

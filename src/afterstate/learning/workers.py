@@ -20,7 +20,7 @@ from afterstate.network.network import Network
 from afterstate.rng import Purpose
 
 TICK = 0.1  # seconds between two looks at the stop flag and the display
-MAX_CHUNK = 50  # games that one call of a kernel plays
+MAX_CHUNK = 10  # games that one call of a kernel plays; between two of them threads settle what they have learned
 MAX_THREADS = 256
 
 

@@ -4,6 +4,9 @@ The eight isomorphs of a pattern share one table. Instead of turning the pattern
 on each turned board gives the index. The board is turned as planes, so that an index begins with bit 0 of all the pattern's
 cells, then bit 1 of all: boards that differ in small tiles lie close together in the table, on few cache lines and pages.
 
+Threads that learn share the tables. The weights of small tiles, which every game moves all the time, would travel from core to
+core at every step: each thread has a copy of them for itself (`Apart`), and `learning.shared` brings the copies together.
+
 A network with stages has a set of tables for each. A weight of a later stage that is 0 was never written: the one of the stage
 before it stands in, and is where learning starts from (weight promotion).
 """
@@ -35,13 +38,27 @@ class ByTile(NamedTuple):
     size: np.uint64  # weights of one stage
 
 
+class Together(NamedTuple):
+    """Every weight is used where it stands."""
+
+    unused: np.uint64 = u64(0)
+
+
+class Apart(NamedTuple):
+    """A thread uses a copy of its own of the first weights of each table, which are those of small tiles."""
+
+    size: np.uint64  # weights of each table that are copied
+    start: np.uint64  # where the thread's copies begin, one table after the other
+
+
 class Lookup(NamedTuple):
     """What kernels see of a network. A board looks up m = patterns x symmetry weights."""
 
-    weights: NDArray[np.float32]  # (stages * contexts * context_size,) all tables, one after the other
+    weights: NDArray[np.float32]  # (stages * contexts * context_size + copies,) all tables, one after the other
     masks: NDArray[np.uint64]  # (patterns,) a bit in each plane at every cell of the pattern
     offsets: NDArray[np.uint64]  # (patterns,) where the pattern's table begins within a set
     stages: Any  # OneStage or ByTile
+    copies: Any  # Together or Apart
     sight: Any  # what is seen of a position: `look`
     context_size: np.uint64  # weights of one context; a stage has a set of tables for each
     symmetry: np.uint64  # isomorphisms in use: 8, 4 or 1
@@ -103,6 +120,38 @@ def _size_by_tile(stages: Any) -> u64:
     return stages.size  # type: ignore[no-any-return]
 
 
+@specialised
+def own_table(copies: Any, number: u64) -> u64:
+    """Where the copy of table `number` begins; the tables of all contexts are counted."""
+    raise NotImplementedError
+
+
+@specialised
+def _place(copies: Any, table: u64, own: u64, index: u64) -> u64:
+    """Where weight `index` of a table is used, which begins at `table`, and its copy at `own`."""
+    raise NotImplementedError
+
+
+@implement(own_table, Together)
+def _no_own_table(copies: Any, number: u64) -> u64:
+    return _0
+
+
+@implement(_place, Together)
+def _place_in_table(copies: Any, table: u64, own: u64, index: u64) -> u64:
+    return table + index
+
+
+@implement(own_table, Apart)
+def _own_table(copies: Any, number: u64) -> u64:
+    return copies.start + number * copies.size  # type: ignore[no-any-return]
+
+
+@implement(_place, Apart)
+def _place_in_copy(copies: Any, table: u64, own: u64, index: u64) -> u64:
+    return (own if index < copies.size else table) + index
+
+
 @kernel
 def index_board(net: Any, board: u64, extra: u64, indices: Any, at: u64) -> None:
     """Write the m indices of a position's weights to indices[at:], pattern by pattern, and ask the memory for each."""
@@ -113,28 +162,30 @@ def index_board(net: Any, board: u64, extra: u64, indices: Any, at: u64) -> None
 @kernel
 def index_seen(net: Any, board: u64, seen: u64, context: u64, indices: Any, at: u64) -> None:
     """The same for a position that is looked at as `look` says."""
-    weights, symmetry = net.weights, net.symmetry
+    symmetry, patterns = net.symmetry, u64(net.masks.size)
     base = stage_of(net.stages, board) * stage_size(net.stages) + context * net.context_size
     b0, b1, b2, b3, b4, b5, b6, b7 = isomorphs(to_planes(seen), net.square, net.right, net.down)
-    for number in range(u64(net.masks.size)):
-        mask, offset = net.masks[number], net.offsets[number] + base
-        _note(weights, indices, at, offset + pext(b0, mask))
+    for number in range(patterns):
+        mask, table = net.masks[number], net.offsets[number] + base
+        own = own_table(net.copies, context * patterns + number)
+        _note(net, indices, at, table, own, pext(b0, mask))
         if symmetry >= _4:
-            _note(weights, indices, at + u64(1), offset + pext(b1, mask))
-            _note(weights, indices, at + u64(2), offset + pext(b2, mask))
-            _note(weights, indices, at + u64(3), offset + pext(b3, mask))
+            _note(net, indices, at + u64(1), table, own, pext(b1, mask))
+            _note(net, indices, at + u64(2), table, own, pext(b2, mask))
+            _note(net, indices, at + u64(3), table, own, pext(b3, mask))
         if symmetry == _8:
-            _note(weights, indices, at + u64(4), offset + pext(b4, mask))
-            _note(weights, indices, at + u64(5), offset + pext(b5, mask))
-            _note(weights, indices, at + u64(6), offset + pext(b6, mask))
-            _note(weights, indices, at + u64(7), offset + pext(b7, mask))
+            _note(net, indices, at + u64(4), table, own, pext(b4, mask))
+            _note(net, indices, at + u64(5), table, own, pext(b5, mask))
+            _note(net, indices, at + u64(6), table, own, pext(b6, mask))
+            _note(net, indices, at + u64(7), table, own, pext(b7, mask))
         at += symmetry
 
 
 @kernel
-def _note(weights: Any, indices: Any, at: u64, index: u64) -> None:
-    prefetch(weights, index)
-    indices[at] = index
+def _note(net: Any, indices: Any, at: u64, table: u64, own: u64, index: u64) -> None:
+    place = _place(net.copies, table, own, index)
+    prefetch(net.weights, place)
+    indices[at] = place
 
 
 @kernel

@@ -14,7 +14,7 @@ from afterstate.errors import InputError, ResourceError
 from afterstate.games.game import Afterstate, Game, State
 from afterstate.kernel import kernel, u64
 from afterstate.network.greedy import VIEWS, ValueOf
-from afterstate.network.lookup import ByTile, Lookup, OneStage, index_board, last_written
+from afterstate.network.lookup import ByTile, Lookup, OneStage, Together, index_board, last_written
 from afterstate.network.patterns import check_patterns, check_symmetry, isomorphic_cells, orient, parse_patterns
 
 HUGE_PAGE = 1 << 21
@@ -119,17 +119,28 @@ class Network:
         if weights is not None and (weights.shape != (size,) or weights.dtype != np.float32):
             raise InputError(f"these patterns need {size} weights of 32 bits, not {weights.shape} of {weights.dtype}")
         self.weights = allocate(size) if weights is None else weights
-        self.lookup = self._lookup()
+        self.lookup = self._lookup(self.weights)
 
-    def _lookup(self) -> Lookup:
+    def make_room(self, count: int) -> None:
+        """Move the weights into memory of their own, where `count` more numbers have room behind them.
+
+        `lookup.weights` has them all; `weights` stays what it was.
+        """
+        memory = allocate(self.weights.size + count)
+        memory[: self.weights.size] = self.weights
+        self.weights = memory[: self.weights.size]
+        self.lookup = self._lookup(memory)
+
+    def _lookup(self, memory: NDArray[np.float32]) -> Lookup:
         shape = self.game.shape
         sizes = [16 ** len(pattern) for pattern in self.patterns]
         masks = [sum(EVERY_PLANE << shape.shift(cell) // 4 for cell in cells) for cells in self.layout]
         return Lookup(
-            weights=self.weights,
+            weights=memory,
             masks=np.array(masks, np.uint64),
             offsets=np.array([sum(sizes[:number]) for number in range(len(sizes))], np.uint64),
             stages=self._staging(),
+            copies=Together(),
             sight=self._sight,
             context_size=u64(count_weights(self.patterns)),
             symmetry=u64(self.symmetry),

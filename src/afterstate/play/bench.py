@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from afterstate.games.game import Game, make, slides
 from afterstate.games.results import Results, make_results
 from afterstate.kernel import kernel, prefetch, u64
-from afterstate.learning.episode import FROZEN, make_record, make_seat, play_games
+from afterstate.learning.episode import make_record, make_seat, play_games
 from afterstate.learning.options import Method
 from afterstate.learning.rules import TC, TD
+from afterstate.learning.shared import SharedTables
 from afterstate.learning.targets import make_target
-from afterstate.learning.workers import Workers
+from afterstate.learning.workers import Workers, play_frozen
 from afterstate.network.greedy import ValueOf
 from afterstate.network.network import Network, allocate
 from afterstate.play.agent import Agent
@@ -51,27 +52,6 @@ class Speed:
         return self.moves / self.seconds
 
 
-def _play(
-    network: Network, purpose: Purpose, games: int, threads: int, *, rule: Any = None, learning: dict[str, Any] | None = None
-) -> Speed:
-    results = make_results(games)
-    targets = [_target(network, **learning) if learning is not None else FROZEN for _ in range(threads)]
-    seats = [make_seat(network, target) for target in targets]
-
-    def play(thread: int, first: int, count: int) -> int:
-        play_games(
-            seats[thread], network.game.tables, network.lookup, network.view, rule or TD(np.float64(0)),
-            SEED, u64(purpose), first, count, results, first,
-        )  # fmt: skip
-        return 0
-
-    play(0, 0, 0)
-    began = perf_counter()
-    Workers(threads, threading.Event()).run(play, 0, games)
-    seconds = perf_counter() - began
-    return Speed(threads, int(results.moves.sum()), seconds, float(results.scores.mean()))
-
-
 def _target(network: Network, *, backward: bool = False, decay: float = 0.0, steps: int = 1) -> Any:
     return make_target(backward=backward, decay=decay, horizon=3, steps=steps, longest=network.game.longest)
 
@@ -87,17 +67,36 @@ def bench_train(
 ) -> tuple[Speed, Network]:
     """Train a fresh network, for 2048 if no game is given -> how fast that was, and the network."""
     fresh = Network(game or make("2048"), network)
-    fresh.weights.fill(0.0)
-    rule: Any = TD(np.float64(0.1))
-    if method == "tc":
-        rule = TC(np.float64(1.0), allocate(2 * fresh.weights.size))
-        rule.coherence.fill(0.0)
-    return _play(fresh, Purpose.TRAIN, games, threads, rule=rule, learning={"decay": decay}), fresh
+    tables = SharedTables(fresh, threads, keeps_coherence=method == "tc")
+    rule = tables.rule(method, 0.1 if method == "td" else 1.0)
+    seats = [make_seat(fresh, _target(fresh, decay=decay)) for _ in range(threads)]
+    results = make_results(games)
+
+    def play(thread: int, first: int, count: int) -> int:
+        play_games(
+            seats[thread], fresh.game.tables, tables.lookups[thread], fresh.view, rule,
+            SEED, u64(Purpose.TRAIN), first, count, results, first,
+        )  # fmt: skip
+        moves = int(results.moves[first : first + count].sum())
+        tables.played(thread, moves)
+        return moves
+
+    play(0, 0, 0)
+    tables.settle()
+    tables.clear()
+    tables.renew()
+    began = perf_counter()
+    Workers(threads, threading.Event()).run(play, 0, games)
+    tables.settle()
+    seconds = perf_counter() - began
+    return Speed(threads, int(results.moves.sum()), seconds, float(results.scores.mean())), fresh
 
 
 def bench_eval(network: Network, threads: int, *, games: int = EVAL_GAMES) -> Speed:
     """Play with learning off."""
-    return _play(network, Purpose.EVAL, games, threads)
+    summary, _ = play_frozen(network, games, int(SEED), Workers(threads, threading.Event()))
+    assert summary is not None
+    return Speed(threads, summary.moves, summary.seconds, summary.mean)
 
 
 SEARCHES: dict[str, tuple[int, dict[str, Any]]] = {  # games, and how to look ahead

@@ -1,0 +1,136 @@
+"""What learning moves, as several threads share it: the weights, and what a rule keeps beside them.
+
+Threads learn on the same tables without locks. But a cache line that two cores write to in turn travels each time, and the
+weights of small tiles are moved in every game, many times a move. So each of several threads has a copy of the first weights of
+each table (`lookup.Apart`), learns on that, and from time to time settles it with the table: what the copy has moved by since
+the last time is added to the table, and the copy becomes what the table is then.
+
+If both were moved, both may have moved all the way to the same value, and their sum would be twice too far: then the table gets
+`BOTH` / threads of the copy's move. It stays below 2 / threads, beyond which threads that all correct the same error would
+swing around the right value for ever. E and A of TC add up whoever moved them. The more threads, the older is what a copy knows
+of the others, and the less is copied.
+
+With one thread nothing is copied. Networks with stages are shared whole: a weight that was never written there is looked up in
+the stage before it, of which a copy would know nothing.
+"""
+
+import threading
+from collections.abc import Iterator
+from itertools import chain, product
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afterstate.kernel import kernel, u64
+from afterstate.learning.options import Method
+from afterstate.learning.rules import TC, TD
+from afterstate.network.lookup import Apart, own_table
+from afterstate.network.network import Network, allocate
+
+COPIED = 1 << 15  # weights of each table that all threads together have copies of: those of the smallest tiles
+BOTH = 1.5
+SETTLED = 4  # copied weights that may be looked through for each move that is played
+LINE = 16  # weights of a cache line
+
+
+@kernel
+def settle(table: Any, copy: Any, before: Any, both: np.float32) -> None:
+    """Bring a part of a table and a copy of it together; `before` is what both were the last time.
+
+    Where both have moved, the table follows by only `both` of the copy's way. Lines that the copy did not move are not written.
+    """
+    for first in range(0, table.size, LINE):
+        moved = False
+        for place in range(first, first + LINE):
+            moved |= copy[place] != before[place]
+        if moved:
+            for place in range(first, first + LINE):
+                by = copy[place] - before[place]
+                table[place] = copy[place] if table[place] == before[place] else table[place] + both * by
+        for place in range(first, first + LINE):
+            copy[place] = before[place] = table[place]
+
+
+class _Piece(NamedTuple):
+    """A part of a table that a thread has a copy of; see `settle`."""
+
+    table: NDArray[np.float32]
+    copy: NDArray[np.float32]
+    before: NDArray[np.float32]
+    both: np.float32
+
+
+class SharedTables:
+    """A network while it learns, with what each of some threads has for itself."""
+
+    def __init__(self, network: Network, threads: int, *, keeps_coherence: bool) -> None:
+        self.threads = threads
+        self._network = network
+        size = COPIED // threads // LINE * LINE if threads > 1 and network.stages == (0,) else 0
+        self._part = size * network.contexts * len(network.patterns)  # weights that one thread has of its own
+        network.make_room(threads * self._part)
+        self._coherence = allocate(2 * network.lookup.weights.size) if keeps_coherence else None
+        self.lookups = [network.lookup] * threads
+        self._pieces: list[list[_Piece]] = [[] for _ in range(threads)]
+        if size:
+            own = [Apart(u64(size), u64(network.weights.size + thread * self._part)) for thread in range(threads)]
+            self.lookups = [network.lookup._replace(copies=copies) for copies in own]
+            self._pieces = [list(self._copied(copies)) for copies in own]
+        self._moves = [0] * threads  # since a thread last settled
+        self._lock = threading.Lock()
+
+    @property
+    def coherence(self) -> NDArray[np.float32] | None:
+        """E and A of each weight, side by side, if the rule keeps them; without what threads have for themselves."""
+        return None if self._coherence is None else self._coherence[: 2 * self._network.weights.size]
+
+    def _copied(self, copies: Apart) -> Iterator[_Piece]:
+        """All that a thread has a copy of."""
+        lookup, patterns = self._network.lookup, self._network.patterns
+        for context, number in product(range(self._network.contexts), range(len(patterns))):
+            size = min(int(copies.size), 16 ** len(patterns[number]))
+            table = int(lookup.offsets[number]) + context * int(lookup.context_size)
+            own = int(own_table(copies, u64(context * len(patterns) + number)))
+            yield _piece(lookup.weights, table, own, size, BOTH / self.threads)
+            if self._coherence is not None:
+                yield _piece(self._coherence, 2 * table, 2 * own, 2 * size, 1.0)
+
+    def rule(self, method: Method, alpha: float) -> TD | TC:
+        """A learning rule that moves these weights."""
+        if method == "td":
+            return TD(np.float64(alpha))
+        assert self._coherence is not None
+        return TC(np.float64(alpha), self._coherence)
+
+    def clear(self) -> None:
+        """Forget everything; all memory is touched by that."""
+        self._network.weights.fill(0.0)
+        if self._coherence is not None:
+            self._coherence.fill(0.0)
+
+    def renew(self) -> None:
+        """Let all copies be as the tables are; no thread may be learning."""
+        for piece in chain.from_iterable(self._pieces):
+            piece.copy[:] = piece.before[:] = piece.table
+
+    def played(self, thread: int, moves: int) -> None:
+        """A thread has played so many moves: settle its copies if that is worth the time by now."""
+        self._moves[thread] += moves
+        if self._part and SETTLED * self._moves[thread] >= self._part:
+            self._settle(thread)
+
+    def settle(self) -> None:
+        """Let the tables hold all that was learned; no thread may be learning."""
+        for thread in range(self.threads):
+            self._settle(thread)
+
+    def _settle(self, thread: int) -> None:
+        with self._lock:
+            for piece in self._pieces[thread]:
+                settle(*piece)
+        self._moves[thread] = 0
+
+
+def _piece(memory: NDArray[np.float32], table: int, own: int, size: int, both: float) -> _Piece:
+    return _Piece(memory[table : table + size], memory[own : own + size], np.zeros(size, np.float32), np.float32(both))

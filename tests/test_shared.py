@@ -1,0 +1,164 @@
+"""Tables that threads share: what each has for itself, and how it comes together."""
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+
+from afterstate.games.game import Game, make
+from afterstate.games.results import make_results
+from afterstate.kernel import u64
+from afterstate.learning.episode import Seat, make_seat, play_games
+from afterstate.learning.options import Method, TrainOptions
+from afterstate.learning.rules import ERRORS
+from afterstate.learning.shared import COPIED, LINE, SharedTables, settle
+from afterstate.learning.targets import make_target
+from afterstate.learning.trainer import resume, train
+from afterstate.network.modelfile import load_model, load_tensors
+from afterstate.network.network import Network
+from afterstate.rng import Purpose
+
+PATTERNS = "01234,0145,012"  # tables larger than what is copied of them, and one that is smaller
+
+
+class Learner:
+    """A small network that learns, thread by thread, in this one."""
+
+    def __init__(self, game: Game, threads: int, *, method: Method, decay: float = 0.0) -> None:
+        self.network = Network(game, PATTERNS)
+        self.tables = SharedTables(self.network, threads, keeps_coherence=method == "tc")
+        self.tables.renew()
+        self.rule = self.tables.rule(method, 0.1 if method == "td" else 1.0)
+        self.seats = [self._seat(decay) for _ in range(threads)]
+
+    def _seat(self, decay: float) -> Seat:
+        return make_seat(
+            self.network, make_target(backward=False, decay=decay, horizon=3, steps=1, longest=self.network.game.longest)
+        )
+
+    def play(self, thread: int, first: int, count: int) -> None:
+        play_games(
+            self.seats[thread], self.network.game.tables, self.tables.lookups[thread], self.network.view, self.rule,
+            u64(1), u64(Purpose.TRAIN), first, count, make_results(count), 0,
+        )  # fmt: skip
+
+    def learned(self) -> list[NDArray[np.float32]]:
+        coherence = self.tables.coherence
+        return [self.network.weights.copy()] + ([] if coherence is None else [coherence.copy()])
+
+
+lines = st.integers(1, 4).flatmap(
+    lambda count: st.tuples(
+        *(arrays(np.float32, count * LINE, elements=st.sampled_from([0.0, 1.0, -2.5, 3.25])) for _ in range(3))
+    )
+)
+
+
+@given(lines, st.sampled_from([1.0, 0.75, 0.25]))
+def test_settling(three: tuple[NDArray[np.float32], ...], both: float) -> None:
+    table, copy, before = three
+    expected = []
+    for now, own, was in zip(*(array.tolist() for array in three), strict=True):
+        if own == was:
+            expected.append(now)
+        elif now == was:
+            expected.append(own)
+        else:
+            expected.append(now + both * (own - was))
+    settle(table, copy, before, np.float32(both))
+    assert table.tolist() == copy.tolist() == before.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "decay"), [("2048", "td", 0.0), ("2048", "tc", 0.5), ("threes", "tc", 0.5)], ids=lambda value: str(value)
+)
+def test_one_thread_learns_the_same_on_its_copies(name: str, method: Method, decay: float) -> None:
+    """Bit for bit, wherever it stops to settle."""
+    game = make(name)
+    alone, shared = Learner(game, 1, method=method, decay=decay), Learner(game, 2, method=method, decay=decay)
+    alone.play(0, 0, 60)
+    for first, end in pairwise([0, 1, 10, 60]):
+        shared.play(0, first, end - first)
+        assert not np.array_equal(shared.network.weights, alone.network.weights)
+        shared.tables.settle()
+    for one, other in zip(alone.learned(), shared.learned(), strict=True):
+        assert np.count_nonzero(one) > 100
+        assert np.array_equal(one, other)
+
+
+def test_a_thread_does_not_see_what_another_has_not_settled() -> None:
+    learner = Learner(make("2048"), 2, method="td")
+    learner.play(0, 0, 30)
+    begun = learner.network.weights.copy()
+    small = [learner.network.table(number)[: COPIED // 2] for number in range(3)]
+    assert all(not part.any() for part in small)  # all that is in the tables so far are weights of larger tiles
+    assert begun.any()
+    learner.tables.settle()
+    assert all(part.any() for part in small)
+
+
+def test_no_error_is_lost_between_threads() -> None:
+    """A of TC adds up the size of every error, so it tells whether each was counted, once."""
+    learner = Learner(make("threes"), 3, method="tc", decay=0.5)
+    for round_ in range(6):
+        for thread in range(3):
+            learner.play(thread, 10 * (3 * round_ + thread), 10)
+            if round_ % 2:
+                learner.tables.played(thread, 10**9)
+    learner.tables.settle()
+    coherence = learner.tables.coherence
+    assert coherence is not None
+    counted = float(coherence[1::2].sum(dtype=np.float64))
+    made = sum(float(seat.tally.sums[ERRORS]) for seat in learner.seats)
+    assert counted == pytest.approx(made * learner.network.lookups, rel=1e-5)
+    learner.tables.settle()  # there is nothing left to settle
+    assert float(learner.tables.coherence[1::2].sum(dtype=np.float64)) == counted  # type: ignore[index]
+
+
+def test_values_of_many_threads_stay_sound() -> None:
+    """Threads that all learn the same thing do not add it up."""
+    learner = Learner(make("2048"), 8, method="td")
+    for _ in range(40):
+        for thread in range(8):
+            learner.play(thread, 0, 3)
+        learner.tables.settle()
+    alone = Learner(make("2048"), 1, method="td")
+    alone.play(0, 0, 3)
+    for _ in range(39):
+        alone.play(0, 0, 3)
+    largest = float(np.abs(alone.network.weights).max())
+    assert np.abs(learner.network.weights).max() < 3 * largest
+
+
+def test_what_is_not_copied() -> None:
+    game = make("2048")
+    one = SharedTables(network := Network(game, PATTERNS), 1, keeps_coherence=True)
+    assert one.lookups == [network.lookup]
+    assert network.lookup.weights.size == network.weights.size
+    staged = Network(game, PATTERNS, stages=(0, 2048))
+    two = SharedTables(staged, 2, keeps_coherence=False)
+    assert two.lookups == [staged.lookup] * 2
+    assert staged.lookup.weights.size == staged.weights.size
+    assert two.coherence is None
+
+
+@pytest.mark.parametrize("method", ["td", "tc"])
+def test_a_run_of_two_threads_keeps_all_it_learned(method: Method, tmp_path: Path) -> None:
+    """Its checkpoints hold what was learned on copies, and nothing of the copies themselves."""
+    given_: dict[str, Any] = {"network": PATTERNS, "games": 700, "block": 100, "threads": 2, "method": method}
+    run = train(TrainOptions(**given_), run=tmp_path / "run")
+    last = tmp_path / "run/checkpoints/last.safetensors"
+    for _ in range(2):
+        saved = load_model(last)
+        assert np.array_equal(saved.weights, run.network.weights)
+        assert all(run.network.table(number)[: COPIED // 2].any() for number in range(3))
+        if method == "tc":
+            assert load_tensors(last, ["coherence"])["coherence"].size == 2 * run.network.weights.size
+        run = resume(tmp_path / "run", {"games": run.games + 300})
+    assert run.games == 1300
