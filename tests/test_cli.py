@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from afterstate.learning.options import TrainOptions
+from afterstate.learning.workers import count_threads
 from commandline import NETWORK, OVER, PATIENCE, done
 
 # --- perft and bench -------------------------------------------------------------------------------------------------
@@ -45,6 +46,16 @@ def test_bench_train() -> None:
     assert only["train"]["moves_per_s"] > 0
     assert set(only) == {"threads", "train"}
     assert "train, moves/s" in done("bench", "train", *BENCH).out
+
+
+@pytest.mark.skipif(count_threads(None) < 2, reason="there is one core")
+def test_bench_with_two_threads() -> None:
+    """They share tables, so it tells what that costs here: no less than light needs, no more than a descheduled thread."""
+    two = ("bench", "train", "--games", "200", "--threads", "2", "--network", NETWORK)
+    (only,) = done(*two, "--json").json["runs"]
+    assert set(only) == {"threads", "train", "round_trip_ns"}
+    assert 5 < only["round_trip_ns"] < 1e7
+    assert "from core to core and back: " in done(*two).out
 
 
 def test_bench_eval() -> None:

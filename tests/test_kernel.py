@@ -6,6 +6,7 @@ import random
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +30,7 @@ from afterstate.kernel import (
     specialised,
     u64,
 )
+from afterstate.play.bench import take_turns
 
 ONES = 2**64 - 1
 needs_compiler = pytest.mark.skipif(DISABLED, reason="compiling is switched off")
@@ -123,6 +125,18 @@ def test_prefetch_changes_nothing() -> None:
     numbers = np.arange(100, dtype=np.float32)
     assert sum_with_prefetch(numbers) == 4950
     assert numbers.tolist() == list(range(100))
+
+
+def test_threads_that_wait_for_each_other() -> None:
+    """Each sees what the other wrote, in turn, and both come to the end."""
+    word, times = np.zeros(1, np.uint64), np.zeros((2, 3), np.int64)
+    other = threading.Thread(target=take_turns, args=(word, u64(1), u64(50), times[1]))
+    other.start()
+    take_turns(word, u64(0), u64(50), times[0])
+    other.join(60)
+    assert not other.is_alive()
+    assert word[0] == 2 * 3 * 50
+    assert np.all(np.diff(times) > 0)
 
 
 # --- choice by type --------------------------------------------------------------------------------------------------

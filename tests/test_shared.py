@@ -31,7 +31,7 @@ class Learner:
     """A small network that learns, thread by thread, in this one."""
 
     def __init__(self, game: Game, threads: int, *, method: Method, decay: float = 0.0) -> None:
-        self.network = Network(game, PATTERNS)
+        self.network = Network(game, PATTERNS, context="")
         self.tables = SharedTables(self.network, threads, keeps_coherence=method == "tc")
         self.tables.renew()
         self.rule = self.tables.rule(method, 0.1 if method == "td" else 1.0)
@@ -141,11 +141,11 @@ def test_what_is_not_copied() -> None:
     one = SharedTables(network := Network(game, PATTERNS), 1, keeps_coherence=True)
     assert one.lookups == [network.lookup]
     assert network.lookup.weights.size == network.weights.size
-    staged = Network(game, PATTERNS, stages=(0, 2048))
-    two = SharedTables(staged, 2, keeps_coherence=False)
-    assert two.lookups == [staged.lookup] * 2
-    assert staged.lookup.weights.size == staged.weights.size
-    assert two.coherence is None
+    for other in (Network(game, PATTERNS, stages=(0, 2048)), Network(make("threes"), PATTERNS, context="entry")):
+        two = SharedTables(other, 2, keeps_coherence=False)
+        assert two.lookups == [other.lookup] * 2
+        assert other.lookup.weights.size == other.weights.size
+        assert two.coherence is None
 
 
 @pytest.mark.parametrize("method", ["td", "tc"])

@@ -316,3 +316,49 @@ def _native_now(typingctx: Any) -> Any:
 @overload(now, strict=False)
 def _now() -> Any:
     return (lambda: _native_now()) if CLOCK else (lambda: 0)
+
+
+def publish(array: Any, index: Any, value: Any) -> None:
+    """Write array[index] so that another thread that waits for it sees it, and all that was written before."""
+    array[index] = value
+
+
+def await_value(array: Any, index: Any, value: Any) -> None:
+    """Do nothing until another thread has published this value in array[index]."""
+    while array[index] != value:
+        pass
+
+
+def _address(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return builder.gep(context.make_array(signature.args[0])(context, builder, args[0]).data, [args[1]])
+
+
+@intrinsic
+def _native_publish(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store_atomic(args[2], _address(context, builder, signature, args), ordering="release", align=8)
+        return context.get_dummy_value()
+
+    return types.void(array, index, types.uint64), codegen
+
+
+@intrinsic
+def _native_look(typingctx: Any, array: Any, index: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load_atomic(_address(context, builder, signature, args), ordering="acquire", align=8)
+
+    return types.uint64(array, index), codegen
+
+
+@overload(publish, strict=False)
+def _publish(array: Any, index: Any, value: Any) -> Any:
+    return lambda array, index, value: _native_publish(array, index, value)
+
+
+@overload(await_value, strict=False)
+def _await_value(array: Any, index: Any, value: Any) -> Any:
+    def body(array: Any, index: Any, value: Any) -> None:
+        while _native_look(array, index) != value:
+            pass
+
+    return body

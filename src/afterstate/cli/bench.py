@@ -38,17 +38,22 @@ def bench(
     Training and play in moves/s, and how close training comes to the look-ups that the memory allows. `search`: play that looks
     ahead, with the network that was trained first.
 
+    With several threads also how long a line of memory takes from core to core and back, once training is over: threads that
+    learn share their tables, so they pay for it.
+
     Machines are noisy: compare two programs only by runs in turn, and by the median of several.
     """
     count = parse_count(games, name="games")
     TrainOptions(method=method, lambda_=decay)  # type: ignore[arg-type]
     with compiling():
         from afterstate.games.game import make
+        from afterstate.kernel import CLOCK
         from afterstate.learning.workers import count_threads
         from afterstate.play.bench import (
             SEARCHES,
             bench_eval,
             bench_gather,
+            bench_round_trip,
             bench_search,
             bench_train,
             legal_per_move,
@@ -66,6 +71,8 @@ def bench(
             for number in sets:
                 trained, learned = bench_train(number, games=count, **how)
                 run: dict[str, Any] = {"threads": number, "train": {"moves_per_s": trained.moves_per_s, "mean": trained.mean}}
+                if what in {What.ALL, What.TRAIN} and 1 < number <= count_threads(None) and CLOCK:
+                    run["round_trip_ns"] = bench_round_trip()
                 if what is What.SEARCH:
                     speeds = {name: bench_search(learned, number, name) for name in SEARCHES}
                     run["search"] = {name: {"moves_per_s": one.moves_per_s, "mean": one.mean} for name, one in speeds.items()}
@@ -118,5 +125,8 @@ def _show(found: dict[str, Any]) -> None:
             style="grey50",
         )
         screen.print(table)
+        for run in found["runs"]:
+            if "round_trip_ns" in run:
+                screen.print(f"from core to core and back: {run['round_trip_ns']:.0f} ns")
     if "signature" in found:
         screen.print(f"signature {found['signature']}")

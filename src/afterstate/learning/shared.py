@@ -10,13 +10,14 @@ If both were moved, both may have moved all the way to the same value, and their
 swing around the right value for ever. E and A of TC add up whoever moved them. The more threads, the older is what a copy knows
 of the others, and the less is copied.
 
-With one thread nothing is copied. Networks with stages are shared whole: a weight that was never written there is looked up in
-the stage before it, of which a copy would know nothing.
+With one thread nothing is copied. Networks with several sets of tables are shared whole: with stages, a weight that was never
+written is looked up in the stage before, of which a copy would know nothing; and where more is seen than the tiles, the hottest
+weights are not the first ones of a table (for Threes!, copies brought no speed).
 """
 
 import threading
 from collections.abc import Iterator
-from itertools import chain, product
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,16 +41,21 @@ def settle(table: Any, copy: Any, before: Any, both: np.float32) -> None:
 
     Where both have moved, the table follows by only `both` of the copy's way. Lines that the copy did not move are not written.
     """
-    for first in range(0, table.size, LINE):
-        moved = False
-        for place in range(first, first + LINE):
-            moved |= copy[place] != before[place]
-        if moved:
-            for place in range(first, first + LINE):
+    words, own, old = table.view(np.uint64), copy.view(np.uint64), before.view(np.uint64)
+    for first in range(u64(0), u64(table.size), u64(LINE)):
+        here = there = u64(0)
+        for place in range(first // u64(2), (first + u64(LINE)) // u64(2)):
+            here |= own[place] ^ old[place]
+            there |= words[place] ^ old[place]
+        if here | there == u64(0):
+            continue
+        for place in range(first, first + u64(LINE)):
+            value = table[place]
+            if copy[place] != before[place]:
                 by = copy[place] - before[place]
-                table[place] = copy[place] if table[place] == before[place] else table[place] + both * by
-        for place in range(first, first + LINE):
-            copy[place] = before[place] = table[place]
+                value = copy[place] if value == before[place] else value + both * by
+                table[place] = value
+            copy[place] = before[place] = value
 
 
 class _Piece(NamedTuple):
@@ -67,8 +73,9 @@ class SharedTables:
     def __init__(self, network: Network, threads: int, *, keeps_coherence: bool) -> None:
         self.threads = threads
         self._network = network
-        size = COPIED // threads // LINE * LINE if threads > 1 and network.stages == (0,) else 0
-        self._part = size * network.contexts * len(network.patterns)  # weights that one thread has of its own
+        plain = network.sets == 1 and not network.context
+        size = COPIED // threads // LINE * LINE if threads > 1 and plain else 0
+        self._part = size * len(network.patterns)  # weights that one thread has of its own
         network.make_room(threads * self._part)
         self._coherence = allocate(2 * network.lookup.weights.size) if keeps_coherence else None
         self.lookups = [network.lookup] * threads
@@ -87,11 +94,10 @@ class SharedTables:
 
     def _copied(self, copies: Apart) -> Iterator[_Piece]:
         """All that a thread has a copy of."""
-        lookup, patterns = self._network.lookup, self._network.patterns
-        for context, number in product(range(self._network.contexts), range(len(patterns))):
-            size = min(int(copies.size), 16 ** len(patterns[number]))
-            table = int(lookup.offsets[number]) + context * int(lookup.context_size)
-            own = int(own_table(copies, u64(context * len(patterns) + number)))
+        lookup = self._network.lookup
+        for number, pattern in enumerate(self._network.patterns):
+            size = min(int(copies.size), 16 ** len(pattern))
+            table, own = int(lookup.offsets[number]), int(own_table(copies, u64(number)))
             yield _piece(lookup.weights, table, own, size, BOTH / self.threads)
             if self._coherence is not None:
                 yield _piece(self._coherence, 2 * table, 2 * own, 2 * size, 1.0)

@@ -122,7 +122,7 @@ def _size_by_tile(stages: Any) -> u64:
 
 @specialised
 def own_table(copies: Any, number: u64) -> u64:
-    """Where the copy of table `number` begins; the tables of all contexts are counted."""
+    """Where the copy of table `number` begins."""
     raise NotImplementedError
 
 
@@ -162,12 +162,12 @@ def index_board(net: Any, board: u64, extra: u64, indices: Any, at: u64) -> None
 @kernel
 def index_seen(net: Any, board: u64, seen: u64, context: u64, indices: Any, at: u64) -> None:
     """The same for a position that is looked at as `look` says."""
-    symmetry, patterns = net.symmetry, u64(net.masks.size)
+    symmetry = net.symmetry
     base = stage_of(net.stages, board) * stage_size(net.stages) + context * net.context_size
     b0, b1, b2, b3, b4, b5, b6, b7 = isomorphs(to_planes(seen), net.square, net.right, net.down)
-    for number in range(patterns):
+    for number in range(u64(net.masks.size)):
         mask, table = net.masks[number], net.offsets[number] + base
-        own = own_table(net.copies, context * patterns + number)
+        own = own_table(net.copies, u64(number))
         _note(net, indices, at, table, own, pext(b0, mask))
         if symmetry >= _4:
             _note(net, indices, at + u64(1), table, own, pext(b1, mask))

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from afterstate.games.game import Game, make, slides
 from afterstate.games.results import Results, make_results
-from afterstate.kernel import kernel, prefetch, u64
+from afterstate.kernel import await_value, kernel, now, prefetch, publish, u64
 from afterstate.learning.episode import make_record, make_seat, play_games
 from afterstate.learning.options import Method
 from afterstate.learning.rules import TC, TD
 from afterstate.learning.shared import SharedTables
 from afterstate.learning.targets import make_target
 from afterstate.learning.workers import Workers, play_frozen
-from afterstate.network.greedy import ValueOf
+from afterstate.network.greedy import ValueOf, alone
 from afterstate.network.network import Network, allocate
 from afterstate.play.agent import Agent
 from afterstate.play.arena import evaluate
@@ -151,6 +151,36 @@ def bench_gather(network: Network, threads: int, *, count: int = GATHERS) -> flo
     began = perf_counter()
     Workers(threads, threading.Event()).run(play, 0, 8 * threads, chunk=1)
     return 8 * threads * part / (perf_counter() - began)
+
+
+# --- from core to core -------------------------------------------------------------------------------------------------
+
+
+@kernel
+def take_turns(word: Any, mine: u64, rounds: u64, times: Any) -> None:
+    """Two threads, 0 and 1, count `word` up in turn; times[i] is when `rounds` more were over for the i-th time."""
+    for piece in range(u64(times.size)):
+        for number in range(piece * rounds, (piece + u64(1)) * rounds):
+            await_value(word, u64(0), u64(2) * number + mine)
+            publish(word, u64(0), u64(2) * number + mine + u64(1))
+        times[piece] = now()
+
+
+def bench_round_trip(*, rounds: int = 200, pieces: int = 100) -> float:
+    """How long a cache line takes to another core and back, in nanoseconds: what threads pay for writing to the same place.
+
+    Some 100 ns between cores that share a cache, 500 and more between those of two processors. Needs two free cores.
+    """
+    word, times = alone(1, np.uint64), np.zeros((2, pieces), np.int64)
+    take_turns(word, u64(0), u64(0), times[0])  # compile
+    other = threading.Thread(target=take_turns, args=(word, u64(1), u64(rounds), times[1]))
+    other.start()
+    take_turns(word, u64(0), u64(rounds), times[0])
+    other.join()
+    return float(np.median(np.diff(times[0]))) / rounds
+
+
+# --- how much there is to look up --------------------------------------------------------------------------------------
 
 
 @kernel
