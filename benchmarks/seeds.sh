@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# TC(0.5) with five seeds, 4x6 with 2x4 beside, one thread and two, and 8x6 with one seed; docs/results.md tells which of these runs
-# were made. By estimate an hour and a half.
+# TC(0.5) with five seeds, 4x6 with 5x4 beside, one thread and two, and 8x6 with one seed: two hours on two cores.
 # python benchmarks/table.py FOLDER prints what they reached.
 set -euo pipefail
 folder=${1:?say where to put the runs, such as: benchmarks/seeds.sh runs/seeds}
@@ -9,7 +8,7 @@ learn() { afterstate train 2048 --method tc --lambda 0.5 --quiet "$@"; }
 
 for threads in 1 2; do
     for seed in 1 2 3 4 5; do
-        learn --network 4x6 --beside 2x4 --schedule 80%:0.25,93%:0.05 --games 100k --threads $threads --seed $seed \
+        learn --network 4x6 --beside 5x4 --schedule 60%:0.25,85%:0.05 --games 100k --threads $threads --seed $seed \
             --run "$folder/$threads threads, seed $seed"
     done
 done
