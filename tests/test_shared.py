@@ -22,6 +22,7 @@ from afterstate.learning.targets import make_target
 from afterstate.learning.trainer import resume, train
 from afterstate.network.modelfile import load_model, load_tensors
 from afterstate.network.network import Network
+from afterstate.play.bench import ALPHA
 from afterstate.rng import Purpose
 
 PATTERNS = "01234,0145,012"  # tables larger than what is copied of them, and one that is smaller
@@ -34,7 +35,7 @@ class Learner:
         self.network = Network(game, PATTERNS, context="")
         self.tables = SharedTables(self.network, threads, keeps_coherence=method == "tc")
         self.tables.renew()
-        self.rule = self.tables.rule(method, 0.1 if method == "td" else 1.0)
+        self.rule = self.tables.rule(method, ALPHA[method])
         self.seats = [self._seat(decay) for _ in range(threads)]
 
     def _seat(self, decay: float) -> Seat:
@@ -129,8 +130,7 @@ def test_values_of_many_threads_stay_sound() -> None:
             learner.play(thread, 0, 3)
         learner.tables.settle()
     alone = Learner(make("2048"), 1, method="td")
-    alone.play(0, 0, 3)
-    for _ in range(39):
+    for _ in range(40):
         alone.play(0, 0, 3)
     largest = float(np.abs(alone.network.weights).max())
     assert np.abs(learner.network.weights).max() < 3 * largest

@@ -264,6 +264,11 @@ def _pdep(x: Any, mask: Any) -> Any:
     return (lambda x, mask: _native_pdep(x, mask)) if BIT_GATHER else (lambda x, mask: portable_pdep(x, mask))
 
 
+def _address(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """Where args[0][args[1]] stands, for an intrinsic whose first arguments are an array and an index."""
+    return builder.gep(context.make_array(signature.args[0])(context, builder, args[0]).data, [args[1]])
+
+
 def prefetch(array: Any, index: Any) -> None:
     """Ask the memory for array[index], and do not wait for it."""
 
@@ -271,13 +276,12 @@ def prefetch(array: Any, index: Any) -> None:
 @intrinsic
 def _native_prefetch(typingctx: Any, array: Any, index: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        address = builder.gep(data, [args[1]])
         word = ir.IntType(32)
         pointer = ir.PointerType(ir.IntType(8))
         function_type = ir.FunctionType(ir.VoidType(), [pointer, word, word, word])
         function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0")
-        builder.call(function, [builder.bitcast(address, pointer), word(0), word(3), word(1)])
+        address = builder.bitcast(_address(context, builder, signature, args), pointer)
+        builder.call(function, [address, word(0), word(3), word(1)])
         return context.get_dummy_value()
 
     return types.void(array, index), codegen
@@ -327,10 +331,6 @@ def await_value(array: Any, index: Any, value: Any) -> None:
     """Do nothing until another thread has published this value in array[index]."""
     while array[index] != value:
         pass
-
-
-def _address(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    return builder.gep(context.make_array(signature.args[0])(context, builder, args[0]).data, [args[1]])
 
 
 @intrinsic

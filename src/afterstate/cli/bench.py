@@ -47,7 +47,6 @@ def bench(
     TrainOptions(method=method, lambda_=decay)  # type: ignore[arg-type]
     with compiling():
         from afterstate.games.game import make
-        from afterstate.kernel import CLOCK
         from afterstate.learning.workers import count_threads
         from afterstate.play.bench import (
             SEARCHES,
@@ -71,8 +70,8 @@ def bench(
             for number in sets:
                 trained, learned = bench_train(number, games=count, **how)
                 run: dict[str, Any] = {"threads": number, "train": {"moves_per_s": trained.moves_per_s, "mean": trained.mean}}
-                if what in {What.ALL, What.TRAIN} and 1 < number <= count_threads(None) and CLOCK:
-                    run["round_trip_ns"] = bench_round_trip()
+                if what in {What.ALL, What.TRAIN} and number > 1 and (there_and_back := bench_round_trip()) is not None:
+                    run["round_trip_ns"] = there_and_back
                 if what is What.SEARCH:
                     speeds = {name: bench_search(learned, number, name) for name in SEARCHES}
                     run["search"] = {name: {"moves_per_s": one.moves_per_s, "mean": one.mean} for name, one in speeds.items()}

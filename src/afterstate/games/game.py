@@ -74,37 +74,31 @@ class Outcome:
 @specialised
 def start(game: Any, rng: u64) -> tuple[u64, u64, u64]:
     """Draw a first state -> board, extra, rng."""
-    raise NotImplementedError
 
 
 @specialised
 def slides(game: Any, board: u64, extra: u64, after: Any, extras: Any, rewards: Any) -> int:
     """Write the four afterstates and their rewards, slide i at index i -> bit i is set where slide i is legal."""
-    raise NotImplementedError
 
 
 @specialised
 def spawn(game: Any, board: u64, extra: u64, rng: u64) -> tuple[u64, u64, u64]:
     """Draw the new tile of an afterstate -> board, extra, rng."""
-    raise NotImplementedError
 
 
 @specialised
 def outcomes(game: Any, board: u64, extra: u64, boards: Any, extras: Any, chances: Any) -> int:
     """Write every state that may follow an afterstate, and its probability -> how many there are."""
-    raise NotImplementedError
 
 
 @specialised
 def largest(game: Any, board: u64, extra: u64) -> u64:
     """Index of the largest tile."""
-    raise NotImplementedError
 
 
 @specialised
 def final_score(game: Any, board: u64, extra: u64, rewards: int) -> int:
     """The score of a game that ended with this position, from the sum of its rewards."""
-    raise NotImplementedError
 
 
 WRONG_CELL, WRONG_TILE, WRONG_HINT = 1, 2, 3
@@ -116,13 +110,11 @@ def enter(game: Any, board: u64, extra: u64, cell: u64, tile: u64, hint: u64) ->
 
     Before the first slide it is one of the first tiles. `hint` is the tile that is announced to come after it, 0 if none is.
     """
-    raise NotImplementedError
 
 
 @specialised
 def announced(game: Any, extra: u64) -> u64:
     """The next tile, as a record tells it with the tile before, by its index or a mark of the game; 0 if it is not known."""
-    raise NotImplementedError
 
 
 @implement(announced, object)
@@ -158,7 +150,6 @@ def downgrade(game: Any, board: u64, extra: u64, highest: u64) -> tuple[u64, u64
 
     Every tile above the largest one that is missing becomes the next smaller, and so on. With `highest` 0 nothing changes.
     """
-    raise NotImplementedError
 
 
 @implement(downgrade, object)
@@ -169,7 +160,6 @@ def _leave_as_it_is(game: Any, board: u64, extra: u64, highest: u64) -> tuple[u6
 @specialised
 def look(sight: Any, board: u64, extra: u64) -> tuple[u64, u64]:
     """What a network sees of a position -> a board, and which set of tables is for it (its context)."""
-    raise NotImplementedError
 
 
 class Plain(NamedTuple):

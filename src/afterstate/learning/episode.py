@@ -76,7 +76,6 @@ def make_seat(network: Network, target: Any = FROZEN, starts: Any = FRESH) -> Se
 @specialised
 def _values_states(view: Any) -> bool:
     """Whether the chain is made of states, known before the slide is chosen."""
-    raise NotImplementedError
 
 
 @implement(_values_states, States)
@@ -92,7 +91,6 @@ def _afterstates(view: Any) -> bool:
 @specialised
 def _keep_position(target: Any, number: int, board: u64, extra: u64) -> None:
     """Keep position x_number until the game is over, if the target wants it."""
-    raise NotImplementedError
 
 
 def _keep_no_position(target: Any, number: int, board: u64, extra: u64) -> None:
@@ -107,7 +105,6 @@ def _keep_the_position(target: Any, number: int, board: u64, extra: u64) -> None
 @specialised
 def play_and_learn(target: Any, seat: Any, game: Any, net: Any, view: Any, rule: Any, board: u64, extra: u64, rng: u64) -> Any:
     """One game from a state on -> score, number of slides, index of the largest tile, rng."""
-    raise NotImplementedError
 
 
 def _learn_a_game(target: Any, seat: Any, game: Any, net: Any, view: Any, rule: Any, board: u64, extra: u64, rng: u64) -> Any:
@@ -177,7 +174,6 @@ implement(play_and_learn, Backward)(_learn_a_game)
 @specialised
 def _keep(order: Any, number: int, board: u64, extra: u64, slide: int, desk: Desk) -> None:
     """Note state number `number` of a game and the slide made in it."""
-    raise NotImplementedError
 
 
 @implement(_keep, Frozen)

@@ -44,13 +44,11 @@ MOVES, UPDATES, ERRORS, RATES, OUTSIDE = range(TALLIED)
 @specialised
 def _apply(rule: Any, net: Any, indices: Any, at: u64, error: float) -> float:
     """Move the weights behind indices[at : at + m] -> the mean of their learning rates."""
-    raise NotImplementedError
 
 
 @specialised
 def expect(rule: Any, net: Any, indices: Any, at: u64) -> None:
     """Ask the memory for what `learn` will need of these indices besides the weights."""
-    raise NotImplementedError
 
 
 @kernel

@@ -54,7 +54,6 @@ def make_starts(name: str, *, longest: int, stages: int) -> Any:
 @specialised
 def note(starts: Any, net: Any, moves: int, stage: u64, board: u64, extra: u64) -> u64:
     """State number `moves` of a game is known, and its last one was in `stage` -> the stage of this one."""
-    raise NotImplementedError
 
 
 @specialised
@@ -63,7 +62,6 @@ def again(starts: Any, turn: u64, moves: int, rng: u64) -> tuple[bool, u64, u64,
 
     Returns (whether there is one, its number, board, extra, rng).
     """
-    raise NotImplementedError
 
 
 @implement(note, Fresh)

@@ -84,13 +84,11 @@ def arrive(
 
     Its own indices begin at `place`, those of the position before it at `last`.
     """
-    raise NotImplementedError
 
 
 @specialised
 def is_online(target: Any) -> bool:
     """Whether positions are learned while the game is played, soon after they are met."""
-    raise NotImplementedError
 
 
 def _online(target: Any) -> bool:
@@ -109,7 +107,6 @@ def _afterwards(target: Any) -> bool:
 @specialised
 def finish(target: Any, net: Any, rule: Any, indices: Any, number: int, last: u64, tally: Any) -> None:
     """x_number, with indices at `last`, was the last position: learn what still waits."""
-    raise NotImplementedError
 
 
 @implement(arrive, OneStep)

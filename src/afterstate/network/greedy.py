@@ -71,13 +71,11 @@ def alone(size: int, dtype: Any) -> NDArray[Any]:
 @specialised
 def survey(view: Any, net: Any, board: u64, extra: u64, legal: int, desk: Desk, at: u64) -> None:
     """Write what will be looked up for this move to desk.indices[at:], slide i at i * m, and ask the memory for it."""
-    raise NotImplementedError
 
 
 @specialised
 def weigh(view: Any, game: Any, net: Any, legal: int, desk: Desk, at: u64) -> None:
     """Fill desk.values from what `slides` and `survey` wrote."""
-    raise NotImplementedError
 
 
 @implement(survey, Afterstates)

@@ -86,13 +86,11 @@ def isomorphs(board: u64, square: u64, right: u64, down: u64) -> tuple[u64, u64,
 @specialised
 def stage_of(stages: Any, board: u64) -> u64:
     """The stage that a board belongs to, from 0 on."""
-    raise NotImplementedError
 
 
 @specialised
 def stage_size(stages: Any) -> u64:
     """Weights of one stage; 0 if there is only one."""
-    raise NotImplementedError
 
 
 @implement(stage_of, OneStage)
@@ -123,13 +121,11 @@ def _size_by_tile(stages: Any) -> u64:
 @specialised
 def own_table(copies: Any, number: u64) -> u64:
     """Where the copy of table `number` begins."""
-    raise NotImplementedError
 
 
 @specialised
 def _place(copies: Any, table: u64, own: u64, index: u64) -> u64:
     """Where weight `index` of a table is used, which begins at `table`, and its copy at `own`."""
-    raise NotImplementedError
 
 
 @implement(own_table, Together)

@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 
 from afterstate.games.game import Game, make, slides
 from afterstate.games.results import Results, make_results
-from afterstate.kernel import await_value, kernel, now, prefetch, publish, u64
+from afterstate.kernel import CLOCK, await_value, kernel, now, prefetch, publish, u64
 from afterstate.learning.episode import make_record, make_seat, play_games
 from afterstate.learning.options import Method
-from afterstate.learning.rules import TC, TD
+from afterstate.learning.rules import TD
 from afterstate.learning.shared import SharedTables
 from afterstate.learning.targets import make_target
-from afterstate.learning.workers import Workers, play_frozen
+from afterstate.learning.workers import Workers, count_threads, play_frozen
 from afterstate.network.greedy import ValueOf, alone
-from afterstate.network.network import Network, allocate
+from afterstate.network.network import Network
 from afterstate.play.agent import Agent
 from afterstate.play.arena import evaluate
 from afterstate.rng import Purpose, draw, stream
@@ -35,6 +35,7 @@ GAMES = 10_000
 EVAL_GAMES = 2_000
 GATHERS = 2_000_000
 SIGNATURE_GAMES = 200
+ALPHA: dict[Method, float] = {"td": 0.1, "tc": 1.0}
 _AHEAD = u64(8)  # boards whose memory is under way while one is added up
 
 
@@ -68,7 +69,7 @@ def bench_train(
     """Train a fresh network, for 2048 if no game is given -> how fast that was, and the network."""
     fresh = Network(game or make("2048"), network)
     tables = SharedTables(fresh, threads, keeps_coherence=method == "tc")
-    rule = tables.rule(method, 0.1 if method == "td" else 1.0)
+    rule = tables.rule(method, ALPHA[method])
     seats = [make_seat(fresh, _target(fresh, decay=decay)) for _ in range(threads)]
     results = make_results(games)
 
@@ -166,11 +167,14 @@ def take_turns(word: Any, mine: u64, rounds: u64, times: Any) -> None:
         times[piece] = now()
 
 
-def bench_round_trip(*, rounds: int = 200, pieces: int = 100) -> float:
+def bench_round_trip(*, rounds: int = 200, pieces: int = 100) -> float | None:
     """How long a cache line takes to another core and back, in nanoseconds: what threads pay for writing to the same place.
 
-    Some 100 ns between cores that share a cache, 500 and more between those of two processors. Needs two free cores.
+    Some 100 ns between cores that share a cache, 500 and more between those that do not; None if there is one core only, or no
+    clock for kernels.
     """
+    if not CLOCK or count_threads(None) < 2:
+        return None
     word, times = alone(1, np.uint64), np.zeros((2, pieces), np.int64)
     take_turns(word, u64(0), u64(0), times[0])  # compile
     other = threading.Thread(target=take_turns, args=(word, u64(1), u64(rounds), times[1]))
@@ -235,7 +239,7 @@ def signature(*, games: int = SIGNATURE_GAMES) -> str:
         game = make("2048") if rules == "standard" else make("threes", rules=rules)
         network = Network(game, "5x4", values=values)
         count = games if values == "afterstate" else max(games // 20, 1)
-        rule = TD(np.float64(0.1)) if method == "td" else TC(np.float64(1.0), allocate(2 * network.weights.size))
+        rule = SharedTables(network, 1, keeps_coherence=method == "tc").rule(method, ALPHA[method])
         results: Results = make_results(count)
         play_games(
             make_seat(network, _target(network, **target)), network.game.tables, network.lookup, network.view, rule,

@@ -36,7 +36,6 @@ def make_slide_desk() -> SlideDesk:
 @specialised
 def _decide(player: Any, net: Any, game: Any, number: int, board: u64, extra: u64, legal: int, desk: Any) -> int:
     """The slide for move `number`; the four afterstates are on the desk."""
-    raise NotImplementedError
 
 
 @implement(_decide, Script)

@@ -71,19 +71,16 @@ def _value(net: Any, search: Any, board: u64, extra: u64) -> float:
 @specialised
 def leaf_value(leaf: Any, game: Any, net: Any, search: Any, board: u64, extra: u64) -> float:
     """What the network says of an afterstate."""
-    raise NotImplementedError
 
 
 @specialised
 def ask_leaf(leaf: Any, net: Any, search: Any, row: int, slide: int) -> bool:
     """Ask the memory for what the value of a slide's afterstate will need -> whether there is anything to wait for."""
-    raise NotImplementedError
 
 
 @specialised
 def told_leaf(leaf: Any, game: Any, net: Any, search: Any, row: int, slide: int, asked: bool) -> float:
     """The value of a slide's afterstate, after `ask_leaf`."""
-    raise NotImplementedError
 
 
 @kernel
