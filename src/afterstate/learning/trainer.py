@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from afterstate.errors import DivergedError, FileError, ModelError
 from afterstate.games.results import Results, Summary, make_results, summarise, usual_tile
 from afterstate.kernel import u64
+from afterstate.learning.apart import load_or_compile
 from afterstate.learning.episode import make_seat, play_games
 from afterstate.learning.options import Phase, TrainOptions
 from afterstate.learning.plan import check_same, game_of, new_network, resolve, small_patterns
@@ -34,6 +35,7 @@ RUNAWAY = 1e9  # a value that no game can reach
 FIRST_BOARDS = 20  # that are looked at for it
 SAVE_EVERY = 60.0  # seconds between checkpoints of an undisturbed run, at least
 SAVE_SHARE = 0.02  # part of the time that goes into them, at most
+LARGE = 100_000_000  # bytes of a network whose run does not keep what a compiler keeps as well
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,16 @@ def resume(
     if given:
         folder.write_config(options)
     return trainer.run()
+
+
+def rehearse(run: Path | str) -> None:
+    """Compile all that a run needs; nothing is played, learned or written. For a process of its own."""
+    folder = RunFolder.open(run)
+    options = resolve(folder.read_config())
+    Trainer(options, folder, new_network(options), Listener(), threading.Event()).load_kernels()
+
+
+_REHEARSE = "import sys; from afterstate.learning.trainer import rehearse; rehearse(sys.argv[1])"
 
 
 class Trainer:
@@ -173,16 +185,24 @@ class Trainer:
         )
 
     def _prepare(self) -> None:
-        """Compile, and touch all memory, before the clock starts and before a second thread does."""
-        for method in dict.fromkeys(phase.method for phase in self.phases):
-            self._play(0, 0, 0, next(phase for phase in self.phases if phase.method == method))
-        self.tables.settle()
-        if self.options.eval_every is not None:
-            play_frozen(self.network, 0, self.options.seed, self.workers)
+        """Load or compile the kernels, and touch all memory, before the clock starts and before a second thread does."""
+        if self.network.weights.nbytes < LARGE:
+            self.load_kernels()
+        else:
+            load_or_compile(self.load_kernels, _REHEARSE, [str(self.folder.path)], self.stop)
         if self.games == 0:
             self.tables.clear()
             first = self.network.stage_weights  # later stages begin with what the first has learned
             self.network.weights[:first] = self.options.optimistic / self.network.lookups
+
+    def load_kernels(self) -> None:
+        """Call every kernel that the run will need, for no games."""
+        for method in dict.fromkeys(phase.method for phase in self.phases):
+            self._play(0, 0, 0, next(phase for phase in self.phases if phase.method == method))
+        self.tables.settle()
+        self._check_values()
+        if self.options.eval_every is not None:
+            play_frozen(self.network, 0, self.options.seed, self.workers)
 
     def _finished(self) -> bool:
         options = self.options

@@ -124,10 +124,14 @@ class Network:
     def make_room(self, count: int) -> None:
         """Move the weights into memory of their own, where `count` more numbers have room behind them.
 
-        `lookup.weights` has them all; `weights` stays what it was.
+        `lookup.weights` has them all; `weights` stays what it was. Zeros are not written, so memory that nobody has touched yet
+        stays free.
         """
         memory = allocate(self.weights.size + count)
-        memory[: self.weights.size] = self.weights
+        for start in range(0, self.weights.size, HUGE_PAGE):
+            part = slice(start, min(start + HUGE_PAGE, self.weights.size))
+            if self.weights[part].any():
+                memory[part] = self.weights[part]
         self.weights = memory[: self.weights.size]
         self.lookup = self._lookup(memory)
 

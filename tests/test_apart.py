@@ -1,0 +1,73 @@
+"""Compiling in a process of its own: it is done there, what hinders it does not matter, and the memory of a first run."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from commandline import PROGRAM, process, read_json
+
+LOAD = """
+import sys, threading, time
+from afterstate.kernel import u64
+from afterstate.learning.apart import load_or_compile
+from afterstate.rng import mix
+
+code, wait = sys.argv[1:]
+stop = threading.Event()
+if wait:
+    threading.Timer(float(wait), stop.set).start()
+found = []
+began = time.perf_counter()
+load_or_compile(lambda: found.append(int(mix(u64(1)))), code, ["1"], stop)
+print(found, sum(mix.stats.cache_hits.values()), time.perf_counter() - began < 20)
+"""
+MIX = [0x5692161D100B05E5]
+COMPILE = "import sys; from afterstate.kernel import u64; from afterstate.rng import mix; mix(u64(int(sys.argv[1])))"
+
+
+@pytest.mark.parametrize(
+    ("code", "wait", "printed"),
+    [
+        pytest.param(COMPILE, "", f"{MIX} 1 True", id="compiled there"),
+        pytest.param("raise SystemExit(1)", "", f"{MIX} 0 True", id="fails"),
+        pytest.param("import os; os.abort()", "", f"{MIX} 0 True", id="crashes"),
+        pytest.param("import time; time.sleep(60)", "0.1", "[] 0 True", id="stopped"),
+    ],
+)
+def test_another_process_compiles(code: str, wait: str, printed: str, tmp_path: Path) -> None:
+    result = process(LOAD, code, wait, AFTERSTATE_CACHE=str(tmp_path))
+    assert (result.out.strip(), result.err) == (printed, "")
+
+
+def test_without_a_cache_folder_nothing_can_be_handed_over() -> None:
+    assert process(LOAD, "raise SystemExit(1)", "", AFTERSTATE_CACHE="/dev/null/x").out.strip() == f"{MIX} 0 True"
+
+
+TRAIN = f"""
+import json, resource, sys
+sys.argv[0] = "afterstate"
+try:
+    {PROGRAM[-1]}
+finally:
+    used = [resource.getrusage(who).ru_maxrss * 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    print(json.dumps(used), file=sys.stderr)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the unit of ru_maxrss is another elsewhere")
+def test_the_memory_of_a_first_run(tmp_path: Path) -> None:
+    """A 4x6 network takes 268 MB; the compiler, which would keep some 100 MB more, is gone when training begins."""
+
+    def used(run: str) -> list[int]:
+        arguments = ("train", "2048", "--games", "20", "--threads", "1", "--run", tmp_path / run, "--quiet", "--json")
+        result = process(TRAIN, *arguments, AFTERSTATE_CACHE=str(tmp_path / "cache"), MPLCONFIGDIR=str(tmp_path))
+        assert read_json(result.out)["games"] == 20
+        return list(read_json(result.err.splitlines()[-1]))
+
+    first, compiler = used("first")
+    again, nobody = used("again")
+    assert 0 < compiler < 500e6
+    assert 268e6 < again < first < 500e6
+    assert first - again < 50e6
+    assert nobody < compiler / 4
