@@ -17,7 +17,7 @@ from afterstate.kernel import u64
 from afterstate.learning.episode import Seat, make_seat, play_games
 from afterstate.learning.options import Method, TrainOptions
 from afterstate.learning.rules import ERRORS
-from afterstate.learning.shared import COPIED, LINE, SharedTables, settle
+from afterstate.learning.shared import LINE, SharedTables, copied, settle
 from afterstate.learning.targets import make_target
 from afterstate.learning.trainer import resume, train
 from afterstate.network.modelfile import load_model, load_tensors
@@ -97,7 +97,7 @@ def test_a_thread_does_not_see_what_another_has_not_settled() -> None:
     learner = Learner(make("2048"), 2, method="td")
     learner.play(0, 0, 30)
     begun = learner.network.weights.copy()
-    small = [learner.network.table(number)[: COPIED // 2] for number in range(3)]
+    small = [learner.network.table(number)[: copied(2)] for number in range(3)]
     assert all(not part.any() for part in small)  # all that is in the tables so far are weights of larger tiles
     assert begun.any()
     learner.tables.settle()
@@ -157,7 +157,7 @@ def test_a_run_of_two_threads_keeps_all_it_learned(method: Method, tmp_path: Pat
     for _ in range(2):
         saved = load_model(last)
         assert np.array_equal(saved.weights, run.network.weights)
-        assert all(run.network.table(number)[: COPIED // 2].any() for number in range(3))
+        assert all(run.network.table(number)[: copied(2)].any() for number in range(3))
         if method == "tc":
             assert load_tensors(last, ["coherence"])["coherence"].size == 2 * run.network.weights.size
         run = resume(tmp_path / "run", {"games": run.games + 300})

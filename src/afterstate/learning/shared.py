@@ -7,8 +7,10 @@ the last time is added to the table, and the copy becomes what the table is then
 
 If both were moved, both may have moved all the way to the same value, and their sum would be twice too far: then the table gets
 `BOTH` / threads of the copy's move. It stays below 2 / threads, beyond which threads that all correct the same error would
-swing around the right value for ever. E and A of TC add up whoever moved them. The more threads, the older is what a copy knows
-of the others, and the less is copied.
+swing around the right value for ever. The more threads, the older is what a copy knows of the others, and the less is copied.
+
+E and A of TC add up whoever moved them, and only their ratio counts, which a thread's own errors tell as well: they are settled
+when all threads pause.
 
 With one thread nothing is copied. Networks with several sets of tables are shared whole: with stages, a weight that was never
 written is looked up in the stage before, of which a copy would know nothing; and where more is seen than the tiles, the hottest
@@ -16,7 +18,6 @@ weights are not the first ones of a table (for Threes!, copies brought no speed)
 """
 
 import threading
-from collections.abc import Iterator
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -29,9 +30,9 @@ from afterstate.learning.rules import TC, TD
 from afterstate.network.lookup import Apart, own_table
 from afterstate.network.network import Network, allocate
 
-COPIED = 1 << 15  # weights of each table that all threads together have copies of: those of the smallest tiles
+COPIED = 1 << 18  # weights of each table that a thread has a copy of, if divided by the square of the number of threads
 BOTH = 1.5
-SETTLED = 4  # copied weights that may be looked through for each move that is played
+SETTLED = 8  # copied weights that may be looked through for each move that is played
 LINE = 16  # weights of a cache line
 
 
@@ -58,6 +59,11 @@ def settle(table: Any, copy: Any, before: Any, both: np.float32) -> None:
             copy[place] = before[place] = value
 
 
+def copied(threads: int) -> int:
+    """How many weights of each table each of some threads has a copy of: those of the smallest tiles, whole cache lines."""
+    return COPIED // threads**2 // LINE * LINE
+
+
 class _Piece(NamedTuple):
     """A part of a table that a thread has a copy of; see `settle`."""
 
@@ -74,16 +80,19 @@ class SharedTables:
         self.threads = threads
         self._network = network
         plain = network.sets == 1 and not network.context
-        size = COPIED // threads // LINE * LINE if threads > 1 and plain else 0
+        size = copied(threads) if threads > 1 and plain else 0
         self._part = size * len(network.patterns)  # weights that one thread has of its own
         network.make_room(threads * self._part)
         self._coherence = allocate(2 * network.lookup.weights.size) if keeps_coherence else None
         self.lookups = [network.lookup] * threads
-        self._pieces: list[list[_Piece]] = [[] for _ in range(threads)]
+        self._weights: list[list[_Piece]] = [[] for _ in range(threads)]  # that each thread has a copy of
+        self._rates: list[list[_Piece]] = [[] for _ in range(threads)]  # E and A of these
         if size:
             own = [Apart(u64(size), u64(network.weights.size + thread * self._part)) for thread in range(threads)]
             self.lookups = [network.lookup._replace(copies=copies) for copies in own]
-            self._pieces = [list(self._copied(copies)) for copies in own]
+            self._weights = [self._copied(copies, network.lookup.weights, 1, BOTH / threads) for copies in own]
+            if self._coherence is not None:
+                self._rates = [self._copied(copies, self._coherence, 2, 1.0) for copies in own]
         self._moves = [0] * threads  # since a thread last settled
         self._lock = threading.Lock()
 
@@ -92,15 +101,16 @@ class SharedTables:
         """E and A of each weight, side by side, if the rule keeps them; without what threads have for themselves."""
         return None if self._coherence is None else self._coherence[: 2 * self._network.weights.size]
 
-    def _copied(self, copies: Apart) -> Iterator[_Piece]:
-        """All that a thread has a copy of."""
-        lookup = self._network.lookup
+    def _copied(self, copies: Apart, memory: NDArray[np.float32], wide: int, both: float) -> list[_Piece]:
+        """All that a thread has a copy of in this memory, which has `wide` numbers for each weight."""
+        pieces = []
         for number, pattern in enumerate(self._network.patterns):
-            size = min(int(copies.size), 16 ** len(pattern))
-            table, own = int(lookup.offsets[number]), int(own_table(copies, u64(number)))
-            yield _piece(lookup.weights, table, own, size, BOTH / self.threads)
-            if self._coherence is not None:
-                yield _piece(self._coherence, 2 * table, 2 * own, 2 * size, 1.0)
+            size = wide * min(int(copies.size), 16 ** len(pattern))
+            table = wide * int(self._network.lookup.offsets[number])
+            own = wide * int(own_table(copies, u64(number)))
+            before = np.zeros(size, np.float32)
+            pieces.append(_Piece(memory[table : table + size], memory[own : own + size], before, np.float32(both)))
+        return pieces
 
     def rule(self, method: Method, alpha: float) -> TD | TC:
         """A learning rule that moves these weights."""
@@ -117,26 +127,20 @@ class SharedTables:
 
     def renew(self) -> None:
         """Let all copies be as the tables are; no thread may be learning."""
-        for piece in chain.from_iterable(self._pieces):
+        for piece in chain(*self._weights, *self._rates):
             piece.copy[:] = piece.before[:] = piece.table
 
     def played(self, thread: int, moves: int) -> None:
-        """A thread has played so many moves: settle its copies if that is worth the time by now."""
+        """A thread has played so many moves: settle its copies of weights if that is worth the time by now."""
         self._moves[thread] += moves
         if self._part and SETTLED * self._moves[thread] >= self._part:
-            self._settle(thread)
+            with self._lock:
+                for piece in self._weights[thread]:
+                    settle(*piece)
+            self._moves[thread] = 0
 
     def settle(self) -> None:
         """Let the tables hold all that was learned; no thread may be learning."""
-        for thread in range(self.threads):
-            self._settle(thread)
-
-    def _settle(self, thread: int) -> None:
-        with self._lock:
-            for piece in self._pieces[thread]:
-                settle(*piece)
-        self._moves[thread] = 0
-
-
-def _piece(memory: NDArray[np.float32], table: int, own: int, size: int, both: float) -> _Piece:
-    return _Piece(memory[table : table + size], memory[own : own + size], np.zeros(size, np.float32), np.float32(both))
+        for piece in chain(*self._weights, *self._rates):
+            settle(*piece)
+        self._moves = [0] * self.threads
