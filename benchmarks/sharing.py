@@ -1,28 +1,33 @@
 """What two threads that learn pay for sharing their tables: python benchmarks/sharing.py [--method tc --lambda 0.5]
 
 First how many cache lines a move writes to that another game wrote to last, by where in a table they lie. Then two threads
-against one, runs in turn, with other parts of the tables copied for each thread. Some five minutes.
+against one, with other parts of the tables copied for each thread, and with a network for each. All of them learn in turn, some
+hundred games at a time, since the machine may change from second to second. Some five minutes.
 """
 
 import argparse
-from statistics import mean, median
+import math
+from concurrent.futures import ThreadPoolExecutor
+from statistics import fmean, median
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from afterstate.games.game import make
 from afterstate.games.results import make_results
 from afterstate.kernel import u64
 from afterstate.learning import shared
 from afterstate.learning.episode import make_record, make_seat, play_games, state_at
 from afterstate.learning.rules import TD
 from afterstate.network.network import Network
-from afterstate.play.bench import bench_train
+from afterstate.play.bench import Training, bench_round_trip, bench_train
 from afterstate.rng import Purpose
-from afterstate.units import parse_count
 
-SIZES = (0, 4_096, 16_384, 65_536)  # weights of each table that each of two threads copies
+SIZES = (0, 4_096, 16_384, 32_768, 65_536)  # weights of each table that each of two threads copies
 MOVES = 5_000  # of each of two players that are looked at
+WARM_UP = 2_000  # games before the first turn
+TURN = 500  # games of each thread
 
 
 def written(network: Network, seed: int) -> NDArray[np.uint64]:
@@ -55,38 +60,60 @@ def print_journeys(network: Network) -> None:
                 owners[line] = game
     print(f"lines a move that the other game wrote to last: {len(places) / (2 * MOVES):.2f}, of these")
     for size in SIZES[1:]:
-        print(f"  {mean(place < size for place in places):.0%} among the first {size:,} weights of a table")
+        print(f"  {fmean(place < size for place in places):.0%} among the first {size:,} weights of a table")
 
 
-def measure(size: int, threads: int, **how: Any) -> tuple[float, float]:
-    """Train with so many weights of each table copied for each thread -> moves/s, mean score."""
-    shared.COPIED = size * threads**2
-    speed, _ = bench_train(threads, **how)
-    return speed.moves_per_s, speed.mean
+class Learners:
+    """One network that some threads learn on, or a network for each of two; and how fast they were, turn by turn."""
+
+    def __init__(self, name: str, threads: int, size: int, *, apart: bool = False, **how: Any) -> None:
+        shared.COPIED = size * threads**2
+        self.name = name
+        self.threads = threads
+        self.speeds: list[float] = []
+        self._trainings = [Training(1 if apart else threads, make("2048"), network="4x6", **how) for _ in range(1 + apart)]
+        self._play(WARM_UP // len(self._trainings))
+
+    def _play(self, games: int) -> float:
+        """Let each network learn from some games, all at once -> moves/s."""
+        with ThreadPoolExecutor(len(self._trainings)) as pool:
+            speeds = list(pool.map(lambda training: training.play(games), self._trainings))
+        return sum(speed.moves for speed in speeds) / max(speed.seconds for speed in speeds)
+
+    def turn(self) -> None:
+        self.speeds.append(self._play(TURN * self.threads // len(self._trainings)))
+
+
+def between(ratios: list[float]) -> str:
+    """Median, and the 95 % interval of the median."""
+    ratios = sorted(ratios)
+    count = len(ratios)
+    low = max(int(count / 2 - 0.98 * math.sqrt(count)), 0)
+    return f"{median(ratios):.2f} ({ratios[low]:.2f} to {ratios[count - 1 - low]:.2f})"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--method", choices=["td", "tc"], default="td")
     parser.add_argument("--lambda", dest="decay", type=float, default=0.0)
-    parser.add_argument("--games", default="10k", help="games of each run")
-    parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--turns", type=int, default=50)
     given = parser.parse_args()
-    print_journeys(bench_train(1, games=10_000)[1])
-    how = {"games": parse_count(given.games, name="games"), "method": given.method, "decay": given.decay}
-    for size in SIZES[:2]:  # compile
-        measure(size, 2, **(how | {"games": 1}))
-    rounds = []
-    for number in range(given.rounds):
-        alone = measure(0, 1, **how)
-        rounds.append([alone, *(measure(size, 2, **how) for size in SIZES)])
-        print(f"round {number + 1}: " + "  ".join(f"{speed / 1e6:.2f}M" for speed, _ in rounds[-1]), flush=True)
-    print("| copied weights of each table | two threads against one | mean score |\n|---|---|---|")
-    print(f"| one thread | 1 | {mean(one[0][1] for one in rounds):,.0f} |")
-    for place, size in enumerate(SIZES, start=1):
-        ratios = [one[place][0] / one[0][0] for one in rounds]
-        scores = mean(one[place][1] for one in rounds)
-        print(f"| {size:,} | {median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}) | {scores:,.0f} |")
+    print_journeys(bench_train(1)[1])
+    how = {"method": given.method, "decay": given.decay}
+    learners = [Learners("one thread", 1, 0, **how)]
+    learners += [Learners(f"{size:,}", 2, size, **how) for size in SIZES]
+    learners.append(Learners("a network for each", 2, 0, apart=True, **how))
+    trips = []
+    for turn in range(given.turns):
+        for one in learners[:: (-1) ** turn]:
+            one.turn()
+        trips.append(bench_round_trip() or math.nan)
+        print(f"turn {turn + 1}: " + "  ".join(f"{one.speeds[-1] / 1e6:.2f}M" for one in learners), flush=True)
+    print("| copied weights of each table | million moves/s | against one thread |\n|---|---|---|")
+    for one in learners:
+        ratios = [speed / alone for speed, alone in zip(one.speeds, learners[0].speeds, strict=True)]
+        print(f"| {one.name} | {median(one.speeds) / 1e6:.2f} | {between(ratios)} |")
+    print(f"a line from core to core and back: {min(trips):.0f} to {max(trips):.0f} ns, median {median(trips):.0f}")
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ from afterstate.learning.rules import TC, TD
 from afterstate.network.lookup import Apart, own_table
 from afterstate.network.network import Network, allocate
 
-COPIED = 1 << 18  # weights of each table that a thread has a copy of, if divided by the square of the number of threads
+COPIED = 1 << 17  # weights of each table that a thread has a copy of, if divided by the square of the number of threads
 BOTH = 1.5
 SETTLED = 8  # copied weights that may be looked through for each move that is played
 LINE = 16  # weights of a cache line

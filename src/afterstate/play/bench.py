@@ -57,6 +57,42 @@ def _target(network: Network, *, backward: bool = False, decay: float = 0.0, ste
     return make_target(backward=backward, decay=decay, horizon=3, steps=steps, longest=network.game.longest)
 
 
+class Training:
+    """A fresh network, and threads that learn on it."""
+
+    def __init__(self, threads: int, game: Game, *, network: str, method: Method, decay: float) -> None:
+        self.network = fresh = Network(game, network)
+        self.games = 0  # played so far
+        self._tables = SharedTables(fresh, threads, keeps_coherence=method == "tc")
+        self._rule = self._tables.rule(method, ALPHA[method])
+        self._seats = [make_seat(fresh, _target(fresh, decay=decay)) for _ in range(threads)]
+        self._workers = Workers(threads, threading.Event())
+        self._play(0, 0, 0, make_results(0))  # compile
+        self._tables.settle()
+        self._tables.clear()
+        self._tables.renew()
+
+    def _play(self, thread: int, first: int, count: int, results: Results) -> int:
+        play_games(
+            self._seats[thread], self.network.game.tables, self._tables.lookups[thread], self.network.view, self._rule,
+            SEED, u64(Purpose.TRAIN), self.games + first, count, results, first,
+        )  # fmt: skip
+        moves = int(results.moves[first : first + count].sum())
+        self._tables.played(thread, moves)
+        return moves
+
+    def play(self, games: int) -> Speed:
+        """Learn from some more games."""
+        results = make_results(games)
+        began = perf_counter()
+        self._workers.run(lambda thread, first, count: self._play(thread, first, count, results), 0, games)
+        self._tables.settle()
+        seconds = perf_counter() - began
+        self._tables.renew()
+        self.games += games
+        return Speed(self._workers.threads, int(results.moves.sum()), seconds, float(results.scores.mean()))
+
+
 def bench_train(
     threads: int,
     *,
@@ -67,30 +103,8 @@ def bench_train(
     decay: float = 0.0,
 ) -> tuple[Speed, Network]:
     """Train a fresh network, for 2048 if no game is given -> how fast that was, and the network."""
-    fresh = Network(game or make("2048"), network)
-    tables = SharedTables(fresh, threads, keeps_coherence=method == "tc")
-    rule = tables.rule(method, ALPHA[method])
-    seats = [make_seat(fresh, _target(fresh, decay=decay)) for _ in range(threads)]
-    results = make_results(games)
-
-    def play(thread: int, first: int, count: int) -> int:
-        play_games(
-            seats[thread], fresh.game.tables, tables.lookups[thread], fresh.view, rule,
-            SEED, u64(Purpose.TRAIN), first, count, results, first,
-        )  # fmt: skip
-        moves = int(results.moves[first : first + count].sum())
-        tables.played(thread, moves)
-        return moves
-
-    play(0, 0, 0)
-    tables.settle()
-    tables.clear()
-    tables.renew()
-    began = perf_counter()
-    Workers(threads, threading.Event()).run(play, 0, games)
-    tables.settle()
-    seconds = perf_counter() - began
-    return Speed(threads, int(results.moves.sum()), seconds, float(results.scores.mean())), fresh
+    training = Training(threads, game or make("2048"), network=network, method=method, decay=decay)
+    return training.play(games), training.network
 
 
 def bench_eval(network: Network, threads: int, *, games: int = EVAL_GAMES) -> Speed:
