@@ -158,13 +158,11 @@ class Circle(NamedTuple):
 @specialised
 def area(figure: Any, scale: int) -> int:
     """How large a figure is."""
-    raise NotImplementedError
 
 
 @specialised
 def fence(figure: Any) -> int:
     """How long the way around it is."""
-    raise NotImplementedError
 
 
 @implement(area, Square)
