@@ -17,7 +17,7 @@ from afterstate.kernel import u64
 from afterstate.learning.episode import Seat, make_seat, play_games
 from afterstate.learning.options import Method, TrainOptions
 from afterstate.learning.rules import ERRORS
-from afterstate.learning.shared import LINE, SharedTables, copied, settle
+from afterstate.learning.shared import LINE, SELDOM, SharedTables, copied, settle
 from afterstate.learning.targets import make_target
 from afterstate.learning.trainer import resume, train
 from afterstate.network.modelfile import load_model, load_tensors
@@ -25,7 +25,7 @@ from afterstate.network.network import Network
 from afterstate.play.bench import ALPHA
 from afterstate.rng import Purpose
 
-PATTERNS = "01234,0145,012"  # tables larger than what is copied of them, and one that is smaller
+PATTERNS = "01234,0145,012"  # a table larger than what is copied of it, and smaller ones
 
 
 class Learner:
@@ -102,6 +102,21 @@ def test_a_thread_does_not_see_what_another_has_not_settled() -> None:
     assert begun.any()
     learner.tables.settle()
     assert all(part.any() for part in small)
+
+
+def test_the_rest_of_a_copy_is_settled_less_often() -> None:
+    learner = Learner(make("2048"), 2, method="td")
+    learner.play(0, 0, 30)
+    small = [learner.network.table(number)[: copied(2)] for number in range(3)]
+    end = copied(2) // SELDOM
+    learner.tables.played(0, 0)  # too few moves to settle anything
+    assert not any(part.any() for part in small)
+    for _ in range(SELDOM - 1):
+        learner.tables.played(0, 10**9)
+        assert all(part[:end].any() for part in small)
+        assert not any(part[end:].any() for part in small)
+    learner.tables.played(0, 10**9)
+    assert all(part[end:].any() for part in small if part.size > end)
 
 
 def test_no_error_is_lost_between_threads() -> None:

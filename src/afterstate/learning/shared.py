@@ -8,6 +8,7 @@ the last time is added to the table, and the copy becomes what the table is then
 If both were moved, both may have moved all the way to the same value, and their sum would be twice too far: then the table gets
 `BOTH` / threads of the copy's move. It stays below 2 / threads, beyond which threads that all correct the same error would
 swing around the right value for ever. The more threads, the older is what a copy knows of the others, and the less is copied.
+Most of what moves are the first weights of a copy, so its first part is settled often and the rest now and then.
 
 E and A of TC add up whoever moved them, and only their ratio counts, which a thread's own errors tell as well: they are settled
 when all threads pause.
@@ -30,9 +31,10 @@ from afterstate.learning.rules import TC, TD
 from afterstate.network.lookup import Apart, own_table
 from afterstate.network.network import Network, allocate
 
-COPIED = 1 << 17  # weights of each table that a thread has a copy of, if divided by the square of the number of threads
+COPIED = 1 << 21  # weights of each table that a thread has a copy of, if divided by the number of threads to the fourth power
+SELDOM = 4  # the first 1 / SELDOM of a copy is settled so many times as often as the rest
 BOTH = 1.5
-SETTLED = 8  # copied weights that may be looked through for each move that is played
+SETTLED = 40  # copied weights that may be looked through for each move that is played
 LINE = 16  # weights of a cache line
 
 
@@ -50,18 +52,17 @@ def settle(table: Any, copy: Any, before: Any, both: np.float32) -> None:
             there |= words[place] ^ old[place]
         if here | there == u64(0):
             continue
+        if here != u64(0):  # no choice from weight to weight, so that many are done at once
+            for place in range(first, first + u64(LINE)):
+                value, by = table[place], copy[place] - before[place]
+                table[place] = copy[place] if value == before[place] else value + both * by
         for place in range(first, first + u64(LINE)):
-            value = table[place]
-            if copy[place] != before[place]:
-                by = copy[place] - before[place]
-                value = copy[place] if value == before[place] else value + both * by
-                table[place] = value
-            copy[place] = before[place] = value
+            copy[place] = before[place] = table[place]
 
 
 def copied(threads: int) -> int:
-    """How many weights of each table each of some threads has a copy of: those of the smallest tiles, whole cache lines."""
-    return COPIED // threads**2 // LINE * LINE
+    """How many weights of each table each of some threads has a copy of: those of the smallest tiles."""
+    return COPIED // threads**4 // (SELDOM * LINE) * (SELDOM * LINE)
 
 
 class _Piece(NamedTuple):
@@ -85,15 +86,19 @@ class SharedTables:
         network.make_room(threads * self._part)
         self._coherence = allocate(2 * network.lookup.weights.size) if keeps_coherence else None
         self.lookups = [network.lookup] * threads
-        self._weights: list[list[_Piece]] = [[] for _ in range(threads)]  # that each thread has a copy of
+        self._often: list[list[_Piece]] = [[] for _ in range(threads)]  # weights that each thread has a copy of
+        self._seldom: list[list[_Piece]] = [[] for _ in range(threads)]
         self._rates: list[list[_Piece]] = [[] for _ in range(threads)]  # E and A of these
         if size:
             own = [Apart(u64(size), u64(network.weights.size + thread * self._part)) for thread in range(threads)]
             self.lookups = [network.lookup._replace(copies=copies) for copies in own]
-            self._weights = [self._copied(copies, network.lookup.weights, 1, BOTH / threads) for copies in own]
+            memory, both, first = network.lookup.weights, BOTH / threads, size // SELDOM
+            self._often = [self._copied(copies, 0, first, memory, 1, both) for copies in own]
+            self._seldom = [self._copied(copies, first, size, memory, 1, both) for copies in own]
             if self._coherence is not None:
-                self._rates = [self._copied(copies, self._coherence, 2, 1.0) for copies in own]
+                self._rates = [self._copied(copies, 0, size, self._coherence, 2, 1.0) for copies in own]
         self._moves = [0] * threads  # since a thread last settled
+        self._times = [0] * threads  # that it has settled
         self._lock = threading.Lock()
 
     @property
@@ -101,15 +106,15 @@ class SharedTables:
         """E and A of each weight, side by side, if the rule keeps them; without what threads have for themselves."""
         return None if self._coherence is None else self._coherence[: 2 * self._network.weights.size]
 
-    def _copied(self, copies: Apart, memory: NDArray[np.float32], wide: int, both: float) -> list[_Piece]:
-        """All that a thread has a copy of in this memory, which has `wide` numbers for each weight."""
+    def _copied(self, copies: Apart, first: int, end: int, memory: NDArray[np.float32], wide: int, both: float) -> list[_Piece]:
+        """What a thread has copies of, of weights first .. end - 1 of each table; memory has `wide` numbers for each weight."""
         pieces = []
         for number, pattern in enumerate(self._network.patterns):
-            size = wide * min(int(copies.size), 16 ** len(pattern))
+            low, high = (wide * min(place, 16 ** len(pattern)) for place in (first, end))
             table = wide * int(self._network.lookup.offsets[number])
             own = wide * int(own_table(copies, u64(number)))
-            before = np.zeros(size, np.float32)
-            pieces.append(_Piece(memory[table : table + size], memory[own : own + size], before, np.float32(both)))
+            before = np.zeros(high - low, np.float32)
+            pieces.append(_Piece(memory[table + low : table + high], memory[own + low : own + high], before, np.float32(both)))
         return pieces
 
     def rule(self, method: Method, alpha: float) -> TD | TC:
@@ -127,20 +132,21 @@ class SharedTables:
 
     def renew(self) -> None:
         """Let all copies be as the tables are; no thread may be learning."""
-        for piece in chain(*self._weights, *self._rates):
+        for piece in chain(*self._often, *self._seldom, *self._rates):
             piece.copy[:] = piece.before[:] = piece.table
 
     def played(self, thread: int, moves: int) -> None:
         """A thread has played so many moves: settle its copies of weights if that is worth the time by now."""
         self._moves[thread] += moves
-        if self._part and SETTLED * self._moves[thread] >= self._part:
-            with self._lock:
-                for piece in self._weights[thread]:
-                    settle(*piece)
+        if self._part and SETTLED * self._moves[thread] >= 2 * self._part // SELDOM:
             self._moves[thread] = 0
+            self._times[thread] += 1
+            with self._lock:
+                for piece in self._often[thread] + self._seldom[thread] * (self._times[thread] % SELDOM == 0):
+                    settle(*piece)
 
     def settle(self) -> None:
         """Let the tables hold all that was learned; no thread may be learning."""
-        for piece in chain(*self._weights, *self._rates):
+        for piece in chain(*self._often, *self._seldom, *self._rates):
             settle(*piece)
         self._moves = [0] * self.threads
