@@ -8,7 +8,7 @@ the last time is added to the table, and the copy becomes what the table is then
 If both were moved, both may have moved all the way to the same value, and their sum would be twice too far: then the table gets
 `BOTH` / threads of the copy's move. It stays below 2 / threads, beyond which threads that all correct the same error would
 swing around the right value for ever. The more threads, the older is what a copy knows of the others, and the less is copied.
-Most of what moves are the first weights of a copy, so its first part is settled often and the rest now and then.
+The first weights of a copy move most, so its first part is settled often, and the rest now and then.
 
 E and A of TC add up whoever moved them, and only their ratio counts, which a thread's own errors tell as well: they are settled
 when all threads pause.
@@ -86,8 +86,8 @@ class SharedTables:
         network.make_room(threads * self._part)
         self._coherence = allocate(2 * network.lookup.weights.size) if keeps_coherence else None
         self.lookups = [network.lookup] * threads
-        self._often: list[list[_Piece]] = [[] for _ in range(threads)]  # weights that each thread has a copy of
-        self._seldom: list[list[_Piece]] = [[] for _ in range(threads)]
+        self._often: list[list[_Piece]] = [[] for _ in range(threads)]  # weights that each thread has copies of, the first part
+        self._seldom: list[list[_Piece]] = [[] for _ in range(threads)]  # and the rest
         self._rates: list[list[_Piece]] = [[] for _ in range(threads)]  # E and A of these
         if size:
             own = [Apart(u64(size), u64(network.weights.size + thread * self._part)) for thread in range(threads)]
@@ -138,12 +138,15 @@ class SharedTables:
     def played(self, thread: int, moves: int) -> None:
         """A thread has played so many moves: settle its copies of weights if that is worth the time by now."""
         self._moves[thread] += moves
-        if self._part and SETTLED * self._moves[thread] >= 2 * self._part // SELDOM:
-            self._moves[thread] = 0
-            self._times[thread] += 1
-            with self._lock:
-                for piece in self._often[thread] + self._seldom[thread] * (self._times[thread] % SELDOM == 0):
-                    settle(*piece)
+        looked_through = 2 * self._part // SELDOM  # or a little less: the first part each time, and its share of the rest
+        if not self._part or SETTLED * self._moves[thread] < looked_through:
+            return
+        self._moves[thread] = 0
+        self._times[thread] += 1
+        everything = self._times[thread] % SELDOM == 0
+        with self._lock:
+            for piece in chain(self._often[thread], self._seldom[thread] if everything else ()):
+                settle(*piece)
 
     def settle(self) -> None:
         """Let the tables hold all that was learned; no thread may be learning."""
