@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from afterstate.games.game import Game, make
+from afterstate.bitboard import pack
+from afterstate.games.game import Game, State, make
 from afterstate.games.results import make_results
 from afterstate.kernel import u64
 from afterstate.learning.episode import Seat, make_seat, play_games
@@ -20,6 +21,7 @@ from afterstate.learning.rules import ERRORS
 from afterstate.learning.shared import LINE, SELDOM, SharedTables, copied, settle
 from afterstate.learning.targets import make_target
 from afterstate.learning.trainer import resume, train
+from afterstate.network.lookup import index_board
 from afterstate.network.modelfile import load_model, load_tensors
 from afterstate.network.network import Network
 from afterstate.play.bench import ALPHA
@@ -54,7 +56,7 @@ class Learner:
         return [self.network.weights.copy()] + ([] if coherence is None else [coherence.copy()])
 
 
-lines = st.integers(1, 4).flatmap(
+lines = st.integers(1, 40).flatmap(
     lambda count: st.tuples(
         *(arrays(np.float32, count * LINE, elements=st.sampled_from([0.0, 1.0, -2.5, 3.25])) for _ in range(3))
     )
@@ -91,6 +93,40 @@ def test_one_thread_learns_the_same_on_its_copies(name: str, method: Method, dec
     for one, other in zip(alone.learned(), shared.learned(), strict=True):
         assert np.count_nonzero(one) > 100
         assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("threads", [2, 3, 5, 8])
+@pytest.mark.parametrize(
+    ("size", "patterns", "symmetry"), [("4x4", "012456,0145,012,5", 8), ("3x3", "01234,012", 8), ("2x3", "01234", 4)]
+)
+def test_the_first_weights_of_each_table_are_copied(size: str, patterns: str, symmetry: int, threads: int) -> None:
+    """Each thread looks up its own copies of exactly these, and the rest where all do, however the board is turned."""
+    game = make("2048", size=size)
+    network = Network(game, patterns, symmetry=symmetry)
+    shared = SharedTables(network, threads, keeps_coherence=False)
+    lengths = [len(pattern) for pattern in network.patterns]
+    offsets = np.cumsum([0] + [16**length for length in lengths[:-1]])[:, None]
+    used: set[int] = set()
+    for seed in range(60):
+        tiles = np.random.default_rng(seed).integers(0, 1 + seed // 4, game.shape.rows * game.shape.columns).tolist()
+        state = State(pack(tiles, game.shape))
+        plain = network.indices(state).astype(np.int64) - offsets
+        for thread, lookup in enumerate(shared.lookups):
+            found = np.zeros(network.lookups, np.uint64)
+            index_board(lookup, u64(state.board), u64(0), found, u64(0))
+            copies = network.weights.size + copied(threads) * (thread * len(lengths) + np.arange(len(lengths))[:, None])
+            expected = plain + np.where(plain < copied(threads), copies, offsets)
+            assert np.array_equal(found.reshape(plain.shape).astype(np.int64), expected)
+            used.update((plain < copied(threads)).ravel().tolist())
+    assert used == {False, True}  # both were met
+
+
+def test_copies_are_a_power_of_two_or_nothing() -> None:
+    sizes = [copied(threads) for threads in range(2, 33)]
+    assert sizes[0] == 131_072
+    assert sizes == sorted(sizes, reverse=True)
+    assert all(size & (size - 1) == 0 for size in sizes)
+    assert sizes[-1] == 0
 
 
 def test_a_thread_does_not_see_what_another_has_not_settled() -> None:

@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 from afterstate.kernel import kernel, u64
 from afterstate.learning.options import Method
 from afterstate.learning.rules import TC, TD
-from afterstate.network.lookup import Apart, own_table
+from afterstate.network.greedy import alone
+from afterstate.network.lookup import Apart, Lookup, isomorphs
 from afterstate.network.network import Network, allocate
 
 COPIED = 1 << 21  # weights of each table that a thread has a copy of, if divided by the number of threads to the fourth power
@@ -36,33 +37,53 @@ SELDOM = 4  # the first 1 / SELDOM of a copy is settled so many times as often a
 BOTH = 1.5
 SETTLED = 40  # copied weights that may be looked through for each move that is played
 LINE = 16  # weights of a cache line
+GLANCE = 16 * LINE  # copied weights that are settled at once, or not at all if none of them has moved
 
 
 @kernel
 def settle(table: Any, copy: Any, before: Any, both: np.float32) -> None:
     """Bring a part of a table and a copy of it together; `before` is what both were the last time.
 
-    Where both have moved, the table follows by only `both` of the copy's way. Lines that the copy did not move are not written.
+    Where both have moved, the table follows by only `both` of the copy's way. Where nothing has moved, nothing is written.
     """
     words, own, old = table.view(np.uint64), copy.view(np.uint64), before.view(np.uint64)
-    for first in range(u64(0), u64(table.size), u64(LINE)):
-        here = there = u64(0)
-        for place in range(first // u64(2), (first + u64(LINE)) // u64(2)):
-            here |= own[place] ^ old[place]
-            there |= words[place] ^ old[place]
-        if here | there == u64(0):
+    size = u64(table.size)
+    for first in range(u64(0), size, u64(GLANCE)):
+        end = min(first + u64(GLANCE), size)
+        moved = u64(0)
+        for place in range(first // u64(2), end // u64(2)):
+            moved |= (own[place] ^ old[place]) | (words[place] ^ old[place])
+        if moved == u64(0):
             continue
-        if here != u64(0):  # no choice from weight to weight, so that many are done at once
-            for place in range(first, first + u64(LINE)):
-                value, by = table[place], copy[place] - before[place]
-                table[place] = copy[place] if value == before[place] else value + both * by
-        for place in range(first, first + u64(LINE)):
-            copy[place] = before[place] = table[place]
+        for place in range(first, end):  # no branch from weight to weight, so that many are done at once
+            value, by = table[place], copy[place] - before[place]
+            table[place] = copy[place] = before[place] = copy[place] if value == before[place] else value + both * by
 
 
 def copied(threads: int) -> int:
-    """How many weights of each table each of some threads has a copy of: those of the smallest tiles."""
-    return COPIED // threads**4 // (SELDOM * LINE) * (SELDOM * LINE)
+    """How many weights of each table each of some threads has a copy of, a power of two: those of the smallest tiles."""
+    size = COPIED // threads**4
+    return 1 << size.bit_length() - 1 if size >= SELDOM * LINE else 0
+
+
+def _apart(lookup: Lookup, size: int, start: int) -> Apart:
+    """Look-ups that use copies of the first `size` weights of each table; the copies begin at `start`, table by table.
+
+    A weight is among the first if those bits of its index are 0 that are worth `size` or more. `large` are these bits on the
+    board as it is, before it is turned.
+    """
+    large = np.zeros((lookup.masks.size, int(lookup.symmetry)), np.uint64)
+    for bit in (1 << number for number in range(64)):
+        turned = isomorphs(u64(bit), lookup.square, lookup.right, lookup.down)
+        for pattern, mask in enumerate(lookup.masks.tolist()):
+            for turn in range(int(lookup.symmetry)):
+                there = int(turned[turn])
+                if mask & there and 1 << (mask & (there - 1)).bit_count() >= size:
+                    large[pattern, turn] |= u64(bit)
+    tables = np.repeat(lookup.offsets, int(lookup.symmetry))
+    own = np.repeat(start + size * np.arange(lookup.masks.size, dtype=np.uint64), int(lookup.symmetry))
+    further = (own - tables).astype(np.uint32)  # which may wrap
+    return Apart(large.ravel(), tables.astype(np.uint32), further, alone(large.size, np.uint32))
 
 
 class _Piece(NamedTuple):
@@ -80,8 +101,9 @@ class SharedTables:
     def __init__(self, network: Network, threads: int, *, keeps_coherence: bool) -> None:
         self.threads = threads
         self._network = network
-        plain = network.sets == 1 and not network.context
-        size = copied(threads) if threads > 1 and plain else 0
+        size = copied(threads) if threads > 1 and network.sets == 1 and not network.context else 0
+        if network.weights.size + threads * size * len(network.patterns) > 2**32:  # see `Apart`
+            size = 0
         self._part = size * len(network.patterns)  # weights that one thread has of its own
         network.make_room(threads * self._part)
         self._coherence = allocate(2 * network.lookup.weights.size) if keeps_coherence else None
@@ -90,13 +112,13 @@ class SharedTables:
         self._seldom: list[list[_Piece]] = [[] for _ in range(threads)]  # and the rest
         self._rates: list[list[_Piece]] = [[] for _ in range(threads)]  # E and A of these
         if size:
-            own = [Apart(u64(size), u64(network.weights.size + thread * self._part)) for thread in range(threads)]
-            self.lookups = [network.lookup._replace(copies=copies) for copies in own]
-            memory, both, first = network.lookup.weights, BOTH / threads, size // SELDOM
-            self._often = [self._copied(copies, 0, first, memory, 1, both) for copies in own]
-            self._seldom = [self._copied(copies, first, size, memory, 1, both) for copies in own]
+            every, lookup = range(threads), network.lookup
+            self.lookups = [lookup._replace(copies=_apart(lookup, size, self._copies(thread))) for thread in every]
+            both, first = BOTH / threads, size // SELDOM
+            self._often = [self._copied(thread, 0, first, lookup.weights, 1, both) for thread in every]
+            self._seldom = [self._copied(thread, first, size, lookup.weights, 1, both) for thread in every]
             if self._coherence is not None:
-                self._rates = [self._copied(copies, 0, size, self._coherence, 2, 1.0) for copies in own]
+                self._rates = [self._copied(thread, 0, size, self._coherence, 2, 1.0) for thread in every]
         self._moves = [0] * threads  # since a thread last settled
         self._times = [0] * threads  # that it has settled
         self._lock = threading.Lock()
@@ -106,13 +128,17 @@ class SharedTables:
         """E and A of each weight, side by side, if the rule keeps them; without what threads have for themselves."""
         return None if self._coherence is None else self._coherence[: 2 * self._network.weights.size]
 
-    def _copied(self, copies: Apart, first: int, end: int, memory: NDArray[np.float32], wide: int, both: float) -> list[_Piece]:
+    def _copies(self, thread: int) -> int:
+        """Where a thread's copies begin."""
+        return self._network.weights.size + thread * self._part
+
+    def _copied(self, thread: int, first: int, end: int, memory: NDArray[np.float32], wide: int, both: float) -> list[_Piece]:
         """What a thread has copies of, of weights first .. end - 1 of each table; memory has `wide` numbers for each weight."""
-        pieces = []
+        pieces, size = [], self._part // len(self._network.patterns)
         for number, pattern in enumerate(self._network.patterns):
             low, high = (wide * min(place, 16 ** len(pattern)) for place in (first, end))
             table = wide * int(self._network.lookup.offsets[number])
-            own = wide * int(own_table(copies, u64(number)))
+            own = wide * (self._copies(thread) + number * size)
             before = np.zeros(high - low, np.float32)
             pieces.append(_Piece(memory[table + low : table + high], memory[own + low : own + high], before, np.float32(both)))
         return pieces

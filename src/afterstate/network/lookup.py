@@ -47,8 +47,10 @@ class Together(NamedTuple):
 class Apart(NamedTuple):
     """A thread uses a copy of its own of the first weights of each table, which are those of small tiles."""
 
-    size: np.uint64  # weights of each table that are copied
-    start: np.uint64  # where the thread's copies begin, one table after the other
+    large: NDArray[np.uint64]  # (m,) bits of a board's planes that lead each look-up beyond the copied weights
+    tables: NDArray[np.uint32]  # (m,) where its table begins
+    further: NDArray[np.uint32]  # (m,) how much further its copy begins
+    starts: NDArray[np.uint32]  # (m,) working memory: where it begins for the board at hand
 
 
 class Lookup(NamedTuple):
@@ -119,33 +121,35 @@ def _size_by_tile(stages: Any) -> u64:
 
 
 @specialised
-def own_table(copies: Any, number: u64) -> u64:
-    """Where the copy of table `number` begins."""
+def _find_starts(copies: Any, planes: u64) -> None:
+    """Find out where each look-up of a board begins: at a table, or at a copy."""
 
 
 @specialised
-def _place(copies: Any, table: u64, own: u64, index: u64) -> u64:
-    """Where weight `index` of a table is used, which begins at `table`, and its copy at `own`."""
+def _place(copies: Any, number: u64, table: u64, index: u64) -> u64:
+    """Where weight `index` of a table is used by look-up `number`; the table begins at `table`."""
 
 
-@implement(own_table, Together)
-def _no_own_table(copies: Any, number: u64) -> u64:
-    return _0
+@implement(_find_starts, Together)
+def _find_no_starts(copies: Any, planes: u64) -> None:
+    pass
 
 
 @implement(_place, Together)
-def _place_in_table(copies: Any, table: u64, own: u64, index: u64) -> u64:
+def _place_in_table(copies: Any, number: u64, table: u64, index: u64) -> u64:
     return table + index
 
 
-@implement(own_table, Apart)
-def _own_table(copies: Any, number: u64) -> u64:
-    return copies.start + number * copies.size  # type: ignore[no-any-return]
+@implement(_find_starts, Apart)
+def _find_starts_of_copies(copies: Any, planes: u64) -> None:
+    for number in range(copies.large.size):  # many at once; to choose index by index costs more
+        is_small = np.uint32((planes & copies.large[number]) == _0)
+        copies.starts[number] = np.uint32(copies.tables[number] + np.uint32(copies.further[number] * is_small))
 
 
 @implement(_place, Apart)
-def _place_in_copy(copies: Any, table: u64, own: u64, index: u64) -> u64:
-    return (own if index < copies.size else table) + index
+def _place_in_copy(copies: Any, number: u64, table: u64, index: u64) -> u64:
+    return u64(np.uint32(copies.starts[number] + index))
 
 
 @kernel
@@ -160,26 +164,29 @@ def index_seen(net: Any, board: u64, seen: u64, context: u64, indices: Any, at: 
     """The same for a position that is looked at as `look` says."""
     symmetry = net.symmetry
     base = stage_of(net.stages, board) * stage_size(net.stages) + context * net.context_size
-    b0, b1, b2, b3, b4, b5, b6, b7 = isomorphs(to_planes(seen), net.square, net.right, net.down)
+    planes = to_planes(seen)
+    _find_starts(net.copies, planes)
+    b0, b1, b2, b3, b4, b5, b6, b7 = isomorphs(planes, net.square, net.right, net.down)
+    look = _0
     for number in range(u64(net.masks.size)):
         mask, table = net.masks[number], net.offsets[number] + base
-        own = own_table(net.copies, u64(number))
-        _note(net, indices, at, table, own, pext(b0, mask))
+        _note(net, indices, at, look, table, pext(b0, mask))
         if symmetry >= _4:
-            _note(net, indices, at + u64(1), table, own, pext(b1, mask))
-            _note(net, indices, at + u64(2), table, own, pext(b2, mask))
-            _note(net, indices, at + u64(3), table, own, pext(b3, mask))
+            _note(net, indices, at + u64(1), look + u64(1), table, pext(b1, mask))
+            _note(net, indices, at + u64(2), look + u64(2), table, pext(b2, mask))
+            _note(net, indices, at + u64(3), look + u64(3), table, pext(b3, mask))
         if symmetry == _8:
-            _note(net, indices, at + u64(4), table, own, pext(b4, mask))
-            _note(net, indices, at + u64(5), table, own, pext(b5, mask))
-            _note(net, indices, at + u64(6), table, own, pext(b6, mask))
-            _note(net, indices, at + u64(7), table, own, pext(b7, mask))
+            _note(net, indices, at + u64(4), look + u64(4), table, pext(b4, mask))
+            _note(net, indices, at + u64(5), look + u64(5), table, pext(b5, mask))
+            _note(net, indices, at + u64(6), look + u64(6), table, pext(b6, mask))
+            _note(net, indices, at + u64(7), look + u64(7), table, pext(b7, mask))
         at += symmetry
+        look += symmetry
 
 
 @kernel
-def _note(net: Any, indices: Any, at: u64, table: u64, own: u64, index: u64) -> None:
-    place = _place(net.copies, table, own, index)
+def _note(net: Any, indices: Any, at: u64, look: u64, table: u64, index: u64) -> None:
+    place = _place(net.copies, look, table, index)
     prefetch(net.weights, place)
     indices[at] = place
 
