@@ -106,7 +106,7 @@ def test_the_first_weights_of_each_table_are_copied(size: str, patterns: str, sy
     shared = SharedTables(network, threads, keeps_coherence=False)
     lengths = [len(pattern) for pattern in network.patterns]
     offsets = np.cumsum([0] + [16**length for length in lengths[:-1]])[:, None]
-    used: set[int] = set()
+    used: set[bool] = set()
     for seed in range(60):
         tiles = np.random.default_rng(seed).integers(0, 1 + seed // 4, game.shape.rows * game.shape.columns).tolist()
         state = State(pack(tiles, game.shape))

@@ -28,8 +28,6 @@ from numpy.typing import NDArray
 from afterstate.kernel import kernel, u64
 from afterstate.learning.options import Method
 from afterstate.learning.rules import TC, TD
-from afterstate.network.greedy import alone
-from afterstate.network.lookup import Apart, Lookup, isomorphs
 from afterstate.network.network import Network, allocate
 
 COPIED = 1 << 21  # weights of each table that a thread has a copy of, if divided by the number of threads to the fourth power
@@ -66,26 +64,6 @@ def copied(threads: int) -> int:
     return 1 << size.bit_length() - 1 if size >= SELDOM * LINE else 0
 
 
-def _apart(lookup: Lookup, size: int, start: int) -> Apart:
-    """Look-ups that use copies of the first `size` weights of each table; the copies begin at `start`, table by table.
-
-    A weight is among the first if those bits of its index are 0 that are worth `size` or more. `large` are these bits on the
-    board as it is, before it is turned.
-    """
-    large = np.zeros((lookup.masks.size, int(lookup.symmetry)), np.uint64)
-    for bit in (1 << number for number in range(64)):
-        turned = isomorphs(u64(bit), lookup.square, lookup.right, lookup.down)
-        for pattern, mask in enumerate(lookup.masks.tolist()):
-            for turn in range(int(lookup.symmetry)):
-                there = int(turned[turn])
-                if mask & there and 1 << (mask & (there - 1)).bit_count() >= size:
-                    large[pattern, turn] |= u64(bit)
-    tables = np.repeat(lookup.offsets, int(lookup.symmetry))
-    own = np.repeat(start + size * np.arange(lookup.masks.size, dtype=np.uint64), int(lookup.symmetry))
-    further = (own - tables).astype(np.uint32)  # which may wrap
-    return Apart(large.ravel(), tables.astype(np.uint32), further, alone(large.size, np.uint32))
-
-
 class _Piece(NamedTuple):
     """A part of a table that a thread has a copy of; see `settle`."""
 
@@ -112,11 +90,11 @@ class SharedTables:
         self._seldom: list[list[_Piece]] = [[] for _ in range(threads)]  # and the rest
         self._rates: list[list[_Piece]] = [[] for _ in range(threads)]  # E and A of these
         if size:
-            every, lookup = range(threads), network.lookup
-            self.lookups = [lookup._replace(copies=_apart(lookup, size, self._copies(thread))) for thread in every]
+            every, memory = range(threads), network.lookup.weights
+            self.lookups = [network.lookup_with_copies(size, self._copies(thread)) for thread in every]
             both, first = BOTH / threads, size // SELDOM
-            self._often = [self._copied(thread, 0, first, lookup.weights, 1, both) for thread in every]
-            self._seldom = [self._copied(thread, first, size, lookup.weights, 1, both) for thread in every]
+            self._often = [self._copied(thread, 0, first, memory, 1, both) for thread in every]
+            self._seldom = [self._copied(thread, first, size, memory, 1, both) for thread in every]
             if self._coherence is not None:
                 self._rates = [self._copied(thread, 0, size, self._coherence, 2, 1.0) for thread in every]
         self._moves = [0] * threads  # since a thread last settled

@@ -45,7 +45,10 @@ class Together(NamedTuple):
 
 
 class Apart(NamedTuple):
-    """A thread uses a copy of its own of the first weights of each table, which are those of small tiles."""
+    """A thread uses a copy of its own of the first weights of each table, which are those of small tiles.
+
+    Places have 32 bits here: all tables and copies together must fit into that.
+    """
 
     large: NDArray[np.uint64]  # (m,) bits of a board's planes that lead each look-up beyond the copied weights
     tables: NDArray[np.uint32]  # (m,) where its table begins
@@ -126,8 +129,8 @@ def _find_starts(copies: Any, planes: u64) -> None:
 
 
 @specialised
-def _place(copies: Any, number: u64, table: u64, index: u64) -> u64:
-    """Where weight `index` of a table is used by look-up `number`; the table begins at `table`."""
+def _place(copies: Any, nth: u64, table: u64, index: u64) -> u64:
+    """Where weight `index` of a table is used by the nth look-up of a board; the table begins at `table`."""
 
 
 @implement(_find_starts, Together)
@@ -136,20 +139,20 @@ def _find_no_starts(copies: Any, planes: u64) -> None:
 
 
 @implement(_place, Together)
-def _place_in_table(copies: Any, number: u64, table: u64, index: u64) -> u64:
+def _place_in_table(copies: Any, nth: u64, table: u64, index: u64) -> u64:
     return table + index
 
 
 @implement(_find_starts, Apart)
 def _find_starts_of_copies(copies: Any, planes: u64) -> None:
-    for number in range(copies.large.size):  # many at once; to choose index by index costs more
-        is_small = np.uint32((planes & copies.large[number]) == _0)
-        copies.starts[number] = np.uint32(copies.tables[number] + np.uint32(copies.further[number] * is_small))
+    for nth in range(copies.large.size):  # many at once; to choose index by index costs more
+        is_small = np.uint32((planes & copies.large[nth]) == _0)
+        copies.starts[nth] = np.uint32(copies.tables[nth] + np.uint32(copies.further[nth] * is_small))
 
 
 @implement(_place, Apart)
-def _place_in_copy(copies: Any, number: u64, table: u64, index: u64) -> u64:
-    return u64(np.uint32(copies.starts[number] + index))
+def _place_in_copy(copies: Any, nth: u64, table: u64, index: u64) -> u64:
+    return u64(np.uint32(copies.starts[nth] + index))
 
 
 @kernel
@@ -167,26 +170,26 @@ def index_seen(net: Any, board: u64, seen: u64, context: u64, indices: Any, at: 
     planes = to_planes(seen)
     _find_starts(net.copies, planes)
     b0, b1, b2, b3, b4, b5, b6, b7 = isomorphs(planes, net.square, net.right, net.down)
-    look = _0
+    nth = _0  # look-up
     for number in range(u64(net.masks.size)):
         mask, table = net.masks[number], net.offsets[number] + base
-        _note(net, indices, at, look, table, pext(b0, mask))
+        _note(net, indices, at, nth, table, pext(b0, mask))
         if symmetry >= _4:
-            _note(net, indices, at + u64(1), look + u64(1), table, pext(b1, mask))
-            _note(net, indices, at + u64(2), look + u64(2), table, pext(b2, mask))
-            _note(net, indices, at + u64(3), look + u64(3), table, pext(b3, mask))
+            _note(net, indices, at + u64(1), nth + u64(1), table, pext(b1, mask))
+            _note(net, indices, at + u64(2), nth + u64(2), table, pext(b2, mask))
+            _note(net, indices, at + u64(3), nth + u64(3), table, pext(b3, mask))
         if symmetry == _8:
-            _note(net, indices, at + u64(4), look + u64(4), table, pext(b4, mask))
-            _note(net, indices, at + u64(5), look + u64(5), table, pext(b5, mask))
-            _note(net, indices, at + u64(6), look + u64(6), table, pext(b6, mask))
-            _note(net, indices, at + u64(7), look + u64(7), table, pext(b7, mask))
+            _note(net, indices, at + u64(4), nth + u64(4), table, pext(b4, mask))
+            _note(net, indices, at + u64(5), nth + u64(5), table, pext(b5, mask))
+            _note(net, indices, at + u64(6), nth + u64(6), table, pext(b6, mask))
+            _note(net, indices, at + u64(7), nth + u64(7), table, pext(b7, mask))
         at += symmetry
-        look += symmetry
+        nth += symmetry
 
 
 @kernel
-def _note(net: Any, indices: Any, at: u64, look: u64, table: u64, index: u64) -> None:
-    place = _place(net.copies, look, table, index)
+def _note(net: Any, indices: Any, at: u64, nth: u64, table: u64, index: u64) -> None:
+    place = _place(net.copies, nth, table, index)
     prefetch(net.weights, place)
     indices[at] = place
 

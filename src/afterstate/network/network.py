@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from afterstate.errors import InputError, ResourceError
 from afterstate.games.game import Afterstate, Game, State
 from afterstate.kernel import kernel, u64
-from afterstate.network.greedy import VIEWS, ValueOf
-from afterstate.network.lookup import ByTile, Lookup, OneStage, Together, index_board, last_written
+from afterstate.network.greedy import VIEWS, ValueOf, alone
+from afterstate.network.lookup import Apart, ByTile, Lookup, OneStage, Together, index_board, isomorphs, last_written
 from afterstate.network.patterns import check_patterns, check_symmetry, isomorphic_cells, orient, parse_patterns
 
 HUGE_PAGE = 1 << 21
@@ -153,6 +153,26 @@ class Network:
             right=u64(4 - shape.columns),
             down=u64(4 * (4 - shape.rows)),
         )
+
+    def lookup_with_copies(self, size: int, start: int) -> Lookup:
+        """A look-up that uses copies of the first `size` weights of each table, a power of two; they begin at `start`.
+
+        A weight is among the first if those bits of its index are 0 that are worth `size` or more; `Apart.large` are these bits
+        on the board as it is, before it is turned.
+        """
+        net = self.lookup
+        large = np.zeros((len(self.patterns), self.symmetry), np.uint64)
+        for bit in (1 << number for number in range(64)):
+            turned = isomorphs(u64(bit), net.square, net.right, net.down)
+            for pattern, mask in enumerate(net.masks.tolist()):
+                for turn in range(self.symmetry):
+                    there = int(turned[turn])
+                    if mask & there and 1 << (mask & (there - 1)).bit_count() >= size:
+                        large[pattern, turn] |= u64(bit)
+        tables = np.repeat(net.offsets, self.symmetry)
+        own = np.repeat(start + size * np.arange(len(self.patterns), dtype=np.uint64), self.symmetry)
+        further = (own - tables).astype(np.uint32)  # which may wrap
+        return net._replace(copies=Apart(large.ravel(), tables.astype(np.uint32), further, alone(large.size, np.uint32)))
 
     def _staging(self) -> OneStage | ByTile:
         if self.stages == (0,):
