@@ -1,5 +1,6 @@
 """Tables that threads share: what each has for itself, and how it comes together."""
 
+import math
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,8 @@ from afterstate.network.network import Network
 from afterstate.play.bench import ALPHA
 from afterstate.rng import Purpose
 
-PATTERNS = "01234,0145,012"  # a table larger than what is copied of it, and smaller ones
+PATTERNS = "01234,0145,012"
+LENGTHS = (5, 4, 3)
 
 
 class Learner:
@@ -106,6 +108,8 @@ def test_the_first_weights_of_each_table_are_copied(size: str, patterns: str, sy
     shared = SharedTables(network, threads, keeps_coherence=False)
     lengths = [len(pattern) for pattern in network.patterns]
     offsets = np.cumsum([0] + [16**length for length in lengths[:-1]])[:, None]
+    sizes = [copied(threads, length) for length in lengths]
+    part = math.ceil(sum(sizes) / LINE) * LINE
     used: set[bool] = set()
     for seed in range(60):
         tiles = np.random.default_rng(seed).integers(0, 1 + seed // 4, game.shape.rows * game.shape.columns).tolist()
@@ -114,26 +118,42 @@ def test_the_first_weights_of_each_table_are_copied(size: str, patterns: str, sy
         for thread, lookup in enumerate(shared.lookups):
             found = np.zeros(network.lookups, np.uint64)
             index_board(lookup, u64(state.board), u64(0), found, u64(0))
-            copies = network.weights.size + copied(threads) * (thread * len(lengths) + np.arange(len(lengths))[:, None])
-            expected = plain + np.where(plain < copied(threads), copies, offsets)
+            copies = network.weights.size + thread * part + np.cumsum([0, *sizes[:-1]])[:, None]
+            expected = plain + np.where(plain < np.array(sizes)[:, None], copies, offsets)
             assert np.array_equal(found.reshape(plain.shape).astype(np.int64), expected)
-            used.update((plain < copied(threads)).ravel().tolist())
+            used.update((plain < np.array(sizes)[:, None]).ravel().tolist())
     assert used == {False, True}  # both were met
 
 
 def test_copies_are_a_power_of_two_or_nothing() -> None:
-    sizes = [copied(threads) for threads in range(2, 33)]
+    sizes = [copied(threads, 6) for threads in range(2, 33)]
     assert sizes[0] == 131_072
     assert sizes == sorted(sizes, reverse=True)
     assert all(size & (size - 1) == 0 for size in sizes)
     assert sizes[-1] == 0
 
 
+def test_weights_of_large_tiles_are_not_copied() -> None:
+    """However small a pattern is: a weight that any tile of 256 or more leads to is used where all threads find it."""
+    network = Network(game := make("2048"), PATTERNS)
+    lookup = SharedTables(network, 2, keeps_coherence=False).lookups[1]
+    used: set[bool] = set()
+    for seed in range(20):
+        tiles = np.random.default_rng(seed).integers(0, 10, 16)
+        state, found = State(pack(tiles.tolist(), game.shape)), np.zeros(network.lookups, np.uint64)
+        index_board(lookup, u64(state.board), u64(0), found, u64(0))
+        cells = [cells for share in network.explain(state).patterns for cells in share.cells]
+        expected = [bool((tiles[list(looked_at)] < 8).all()) for looked_at in cells]
+        assert (found >= network.weights.size).tolist() == expected
+        used.update(expected)
+    assert used == {False, True}
+
+
 def test_a_thread_does_not_see_what_another_has_not_settled() -> None:
     learner = Learner(make("2048"), 2, method="td")
     learner.play(0, 0, 30)
     begun = learner.network.weights.copy()
-    small = [learner.network.table(number)[: copied(2)] for number in range(3)]
+    small = [learner.network.table(number)[: copied(2, cells)] for number, cells in enumerate(LENGTHS)]
     assert all(not part.any() for part in small)  # all that is in the tables so far are weights of larger tiles
     assert begun.any()
     learner.tables.settle()
@@ -143,8 +163,8 @@ def test_a_thread_does_not_see_what_another_has_not_settled() -> None:
 def test_the_rest_of_a_copy_is_settled_less_often() -> None:
     learner = Learner(make("2048"), 2, method="td")
     learner.play(0, 0, 30)
-    small = [learner.network.table(number)[: copied(2)] for number in range(3)]
-    end = copied(2) // SELDOM
+    small = [learner.network.table(number)[: copied(2, cells)] for number, cells in enumerate(LENGTHS)]
+    end = copied(2, max(LENGTHS)) // SELDOM
     learner.tables.played(0, 0)  # too few moves to settle anything
     assert not any(part.any() for part in small)
     for _ in range(SELDOM - 1):
@@ -208,7 +228,7 @@ def test_a_run_of_two_threads_keeps_all_it_learned(method: Method, tmp_path: Pat
     for _ in range(2):
         saved = load_model(last)
         assert np.array_equal(saved.weights, run.network.weights)
-        assert all(run.network.table(number)[: copied(2)].any() for number in range(3))
+        assert all(run.network.table(number)[: copied(2, cells)].any() for number, cells in enumerate(LENGTHS))
         if method == "tc":
             assert load_tensors(last, ["coherence"])["coherence"].size == 2 * run.network.weights.size
         run = resume(tmp_path / "run", {"games": run.games + 300})

@@ -10,6 +10,10 @@ If both were moved, both may have moved all the way to the same value, and their
 swing around the right value for ever. The more threads, the older is what a copy knows of the others, and the less is copied.
 The first weights of a copy move most, so its first part is settled often, and the rest now and then.
 
+Weights of large tiles are never copied, however small their table is. They are what a player learns at the edge of what it can
+do, from a few games, and there each thread needs at once what the other has just found out. Where all of a small table was
+copied, two threads took longer than one to make their first 8192s a habit, and now and then never did.
+
 E and A of TC add up whoever moved them, and only their ratio counts, which a thread's own errors tell as well: they are settled
 when all threads pause.
 
@@ -30,7 +34,8 @@ from afterstate.learning.options import Method
 from afterstate.learning.rules import TC, TD
 from afterstate.network.network import Network, allocate
 
-COPIED = 1 << 21  # weights of each table that a thread has a copy of, if divided by the number of threads to the fourth power
+COPIED = 1 << 21  # weights of a table that a thread has a copy of, at most, times the fourth power of the number of threads
+SMALL = 3  # bits of a small tile's index: only weights of such tiles are copied, in 2048 those below 256
 SELDOM = 4  # the first 1 / SELDOM of a copy is settled so many times as often as the rest
 BOTH = 1.5
 SETTLED = 40  # copied weights that may be looked through for each move that is played
@@ -58,10 +63,10 @@ def settle(table: Any, copy: Any, before: Any, both: np.float32) -> None:
             table[place] = copy[place] = before[place] = copy[place] if value == before[place] else value + both * by
 
 
-def copied(threads: int) -> int:
-    """How many weights of each table each of some threads has a copy of, a power of two: those of the smallest tiles."""
+def copied(threads: int, cells: int) -> int:
+    """How many weights each of some threads has a copy of, of a pattern with so many cells: a power of two, or 0."""
     size = COPIED // threads**4
-    return 1 << size.bit_length() - 1 if size >= SELDOM * LINE else 0
+    return 1 << min(size.bit_length() - 1, SMALL * cells) if size >= SELDOM * LINE else 0
 
 
 class _Piece(NamedTuple):
@@ -79,20 +84,22 @@ class SharedTables:
     def __init__(self, network: Network, threads: int, *, keeps_coherence: bool) -> None:
         self.threads = threads
         self._network = network
-        size = copied(threads) if threads > 1 and network.sets == 1 and not network.context else 0
-        if network.weights.size + threads * size * len(network.patterns) > 2**32:  # see `Apart`
-            size = 0
-        self._part = size * len(network.patterns)  # weights that one thread has of its own
+        copies = threads > 1 and network.sets == 1 and not network.context
+        self._sizes = [copied(threads, len(pattern)) if copies else 0 for pattern in network.patterns]  # of each table's copy
+        if network.weights.size + threads * sum(self._sizes) > 2**32 - threads * LINE:  # see `Apart`
+            self._sizes = [0] * len(network.patterns)
+        self._part = -(-sum(self._sizes) // LINE) * LINE  # weights that one thread has of its own, on lines of its own
         network.make_room(threads * self._part)
         self._coherence = allocate(2 * network.lookup.weights.size) if keeps_coherence else None
         self.lookups = [network.lookup] * threads
         self._often: list[list[_Piece]] = [[] for _ in range(threads)]  # weights that each thread has copies of, the first part
         self._seldom: list[list[_Piece]] = [[] for _ in range(threads)]  # and the rest
         self._rates: list[list[_Piece]] = [[] for _ in range(threads)]  # E and A of these
-        if size:
+        if self._part:
             every, memory = range(threads), network.lookup.weights
-            self.lookups = [network.lookup_with_copies(size, self._copies(thread)) for thread in every]
-            both, first = BOTH / threads, size // SELDOM
+            self.lookups = [network.lookup_with_copies(self._sizes, self._starts(thread)) for thread in every]
+            both, size = BOTH / threads, max(self._sizes)
+            first = size // SELDOM
             self._often = [self._copied(thread, 0, first, memory, 1, both) for thread in every]
             self._seldom = [self._copied(thread, first, size, memory, 1, both) for thread in every]
             if self._coherence is not None:
@@ -106,19 +113,18 @@ class SharedTables:
         """E and A of each weight, side by side, if the rule keeps them; without what threads have for themselves."""
         return None if self._coherence is None else self._coherence[: 2 * self._network.weights.size]
 
-    def _copies(self, thread: int) -> int:
-        """Where a thread's copies begin."""
-        return self._network.weights.size + thread * self._part
+    def _starts(self, thread: int) -> list[int]:
+        """Where a thread's copies begin, table by table."""
+        begin = self._network.weights.size + thread * self._part
+        return [begin + sum(self._sizes[:number]) for number in range(len(self._sizes))]
 
     def _copied(self, thread: int, first: int, end: int, memory: NDArray[np.float32], wide: int, both: float) -> list[_Piece]:
         """What a thread has copies of, of weights first .. end - 1 of each table; memory has `wide` numbers for each weight."""
-        pieces, size = [], self._part // len(self._network.patterns)
-        for number, pattern in enumerate(self._network.patterns):
-            low, high = (wide * min(place, 16 ** len(pattern)) for place in (first, end))
-            table = wide * int(self._network.lookup.offsets[number])
-            own = wide * (self._copies(thread) + number * size)
-            before = np.zeros(high - low, np.float32)
-            pieces.append(_Piece(memory[table + low : table + high], memory[own + low : own + high], before, np.float32(both)))
+        pieces = []
+        for table, own, size in zip(self._network.lookup.offsets.tolist(), self._starts(thread), self._sizes, strict=True):
+            low, high = min(first, size), min(end, size)
+            there, here = (memory[wide * (begin + low) : wide * (begin + high)] for begin in (table, own))
+            pieces.append(_Piece(there, here, np.zeros(there.size, np.float32), np.float32(both)))
         return pieces
 
     def rule(self, method: Method, alpha: float) -> TD | TC:
@@ -142,7 +148,8 @@ class SharedTables:
     def played(self, thread: int, moves: int) -> None:
         """A thread has played so many moves: settle its copies of weights if that is worth the time by now."""
         self._moves[thread] += moves
-        looked_through = 2 * self._part // SELDOM  # or a little less: the first part each time, and its share of the rest
+        often = sum(piece.table.size for piece in self._often[thread])
+        looked_through = often + (self._part - often) // SELDOM  # the first part each time, and its share of the rest
         if not self._part or SETTLED * self._moves[thread] < looked_through:
             return
         self._moves[thread] = 0

@@ -154,11 +154,11 @@ class Network:
             down=u64(4 * (4 - shape.rows)),
         )
 
-    def lookup_with_copies(self, size: int, start: int) -> Lookup:
-        """A look-up that uses copies of the first `size` weights of each table, a power of two; they begin at `start`.
+    def lookup_with_copies(self, sizes: Sequence[int], starts: Sequence[int]) -> Lookup:
+        """A look-up that uses copies of the first weights of each table: how many, powers of two, and where they begin.
 
-        A weight is among the first if those bits of its index are 0 that are worth `size` or more; `Apart.large` are these bits
-        on the board as it is, before it is turned.
+        A weight is among the first if those bits of its index are 0 that are worth its table's size or more; `Apart.large` are
+        these bits on the board as it is, before it is turned.
         """
         net = self.lookup
         large = np.zeros((len(self.patterns), self.symmetry), np.uint64)
@@ -167,10 +167,10 @@ class Network:
             for pattern, mask in enumerate(net.masks.tolist()):
                 for turn in range(self.symmetry):
                     there = int(turned[turn])
-                    if mask & there and 1 << (mask & (there - 1)).bit_count() >= size:
+                    if mask & there and 1 << (mask & (there - 1)).bit_count() >= sizes[pattern]:
                         large[pattern, turn] |= u64(bit)
         tables = np.repeat(net.offsets, self.symmetry)
-        own = np.repeat(start + size * np.arange(len(self.patterns), dtype=np.uint64), self.symmetry)
+        own = np.repeat(np.array(starts, np.uint64), self.symmetry)
         further = (own - tables).astype(np.uint32)  # which may wrap
         return net._replace(copies=Apart(large.ravel(), tables.astype(np.uint32), further, alone(large.size, np.uint32)))
 
