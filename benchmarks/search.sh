@@ -3,7 +3,7 @@
 set -euo pipefail
 folder=${1:?say where to put the runs, such as: benchmarks/search.sh runs/search}
 mkdir -p "$folder"
-train() { [ -d "$folder/$1" ] || afterstate train --recipe "$1" --quiet --run "$folder/$1"; }
+train() { [ -d "$folder/$1" ] || afterstate train --recipe "$1" --quiet --run "$folder/$1" "${@:2}"; }
 measure() { # NAME RUN OPTIONS...
     afterstate eval "$folder/$2" --seed 3 --json "${@:3}" > "$folder/$1.json"
     python - "$1" "$folder/$1.json" <<'PYTHON'
@@ -13,7 +13,7 @@ print(f"{sys.argv[1]:40} {found['mean']:>10,.0f} ± {found['interval']:<8,.0f} {
 PYTHON
 }
 
-train quick
+train quick --games 40k  # version 1 of the recipe
 measure "depth 1" quick --games 300
 for tile in 0 4096 8192 16384; do
     measure "depth 2, downgrade $tile" quick --games 300 --depth 2 --downgrade $tile

@@ -2,7 +2,8 @@
 
 First how many cache lines a move writes to that another game wrote to last, by where in a table they lie. Then two threads
 against one, with other parts of the tables copied for each thread, and with a network for each. All of them learn in turn, some
-hundred games at a time, since the machine may change from second to second. Some five minutes.
+hundred games at a time, since the machine may change from second to second. A turn is *near* or *far*: before and after it a
+line of memory took less than 180 ns from core to core and back, or more. Some five minutes.
 """
 
 import argparse
@@ -24,10 +25,11 @@ from afterstate.network.network import Network
 from afterstate.play.bench import Training, bench_round_trip, bench_train
 from afterstate.rng import Purpose
 
-SIZES = (0, 8_192, 32_768, 131_072, 524_288)  # weights of each table that each of two threads copies
+SIZES = (0, 8_192, 32_768, 131_072, 262_144)  # weights of each table that each of two threads copies
 MOVES = 5_000  # of each of two players that are looked at
 WARM_UP = 2_000  # games before the first turn
-TURN = 500  # games of each thread
+TURN = 200  # games of each thread
+FAR = 180.0  # nanoseconds from core to core and back
 
 
 def written(network: Network, seed: int) -> NDArray[np.uint64]:
@@ -71,6 +73,7 @@ class Learners:
         self.name = name
         self.threads = threads
         self.speeds: list[float] = []
+        self.trips: list[tuple[float, float]] = []  # nanoseconds from core to core and back, before and after each turn
         self._trainings = [Training(1 if apart else threads, make("2048"), network="4x6", **how) for _ in range(1 + apart)]
         self._play(WARM_UP // len(self._trainings))
 
@@ -81,15 +84,30 @@ class Learners:
         return sum(speed.moves for speed in speeds) / max(speed.seconds for speed in speeds)
 
     def turn(self) -> None:
+        before = trip()
         self.speeds.append(self._play(TURN * self.threads // len(self._trainings)))
+        self.trips.append((before, trip()))
+
+    def against(self, other: "Learners", *, far: bool) -> str:
+        """How many times as fast as others the near or far turns were, each against theirs."""
+        kinds = [{time > FAR for time in trips} for trips in self.trips]
+        turns = zip(self.speeds, other.speeds, kinds, strict=True)
+        return between([speed / others for speed, others, kind in turns if kind == {far}])
+
+
+def trip() -> float:
+    """How long a line of memory takes from core to core and back just now, in nanoseconds."""
+    return bench_round_trip(rounds=100, pieces=30) or math.nan
 
 
 def between(ratios: list[float]) -> str:
-    """Median, and the 95 % interval of the median."""
+    """Median, the 95 % interval of the median, and of how many."""
     ratios = sorted(ratios)
     count = len(ratios)
+    if count == 0:
+        return ""
     low = max(int(count / 2 - 0.98 * math.sqrt(count)), 0)
-    return f"{median(ratios):.2f} ({ratios[low]:.2f} to {ratios[count - 1 - low]:.2f})"
+    return f"{median(ratios):.2f} ({ratios[low]:.2f} to {ratios[count - 1 - low]:.2f}; {count})"
 
 
 def main() -> None:
@@ -103,16 +121,16 @@ def main() -> None:
     learners = [Learners("one thread", 1, 0, **how)]
     learners += [Learners(f"{size:,}", 2, size, **how) for size in SIZES]
     learners.append(Learners("a network for each", 2, 0, apart=True, **how))
-    trips = []
     for turn in range(given.turns):
         for one in learners[:: (-1) ** turn]:
             one.turn()
-        trips.append(bench_round_trip() or math.nan)
         print(f"turn {turn + 1}: " + "  ".join(f"{one.speeds[-1] / 1e6:.2f}M" for one in learners), flush=True)
-    print("| copied weights of each table | million moves/s | against one thread |\n|---|---|---|")
+    print("against one thread: median, its 95 % interval, and the number of turns")
+    print("| copied weights of each table | million moves/s | near | far |\n|---|---|---|---|")
     for one in learners:
-        ratios = [speed / alone for speed, alone in zip(one.speeds, learners[0].speeds, strict=True)]
-        print(f"| {one.name} | {median(one.speeds) / 1e6:.2f} | {between(ratios)} |")
+        near, far = (one.against(learners[0], far=far) for far in (False, True))
+        print(f"| {one.name} | {median(one.speeds) / 1e6:.2f} | {near} | {far} |")
+    trips = [time for one in learners for both in one.trips for time in both]
     print(f"a line from core to core and back: {min(trips):.0f} to {max(trips):.0f} ns, median {median(trips):.0f}")
 
 
