@@ -69,7 +69,7 @@ class Learners:
     """One network that some threads learn on, or a network for each of two; and how fast they were, turn by turn."""
 
     def __init__(self, name: str, threads: int, size: int, *, apart: bool = False, **how: Any) -> None:
-        shared.COPIED = size * threads**4
+        shared.COPIED = size * threads**2
         self.name = name
         self.threads = threads
         self.speeds: list[float] = []

@@ -34,7 +34,7 @@ from afterstate.learning.options import Method
 from afterstate.learning.rules import TC, TD
 from afterstate.network.network import Network, allocate
 
-COPIED = 1 << 21  # weights of a table that a thread has a copy of, at most, times the fourth power of the number of threads
+COPIED = 1 << 15  # weights of a table that a thread has a copy of, at most, times the square of the number of threads
 SMALL = 3  # bits of a small tile's index: only weights of such tiles are copied, in 2048 those below 256
 SELDOM = 4  # the first 1 / SELDOM of a copy is settled so many times as often as the rest
 BOTH = 1.5
@@ -65,7 +65,7 @@ def settle(table: Any, copy: Any, before: Any, both: np.float32) -> None:
 
 def copied(threads: int, cells: int) -> int:
     """How many weights each of some threads has a copy of, of a pattern with so many cells: a power of two, or 0."""
-    size = COPIED // threads**4
+    size = COPIED // threads**2
     return 1 << min(size.bit_length() - 1, SMALL * cells) if size >= SELDOM * LINE else 0
 
 
