@@ -25,7 +25,7 @@ from afterstate.network.network import Network
 from afterstate.play.bench import Training, bench_round_trip, bench_train
 from afterstate.rng import Purpose
 
-SIZES = (0, 8_192, 32_768, 131_072, 262_144)  # weights of each table that each of two threads copies
+SIZES = (0, 8_192, 65_536, 131_072, 262_144)  # weights of each table that each of two threads copies
 MOVES = 5_000  # of each of two players that are looked at
 WARM_UP = 2_000  # games before the first turn
 TURN = 200  # games of each thread
@@ -69,7 +69,7 @@ class Learners:
     """One network that some threads learn on, or a network for each of two; and how fast they were, turn by turn."""
 
     def __init__(self, name: str, threads: int, size: int, *, apart: bool = False, **how: Any) -> None:
-        shared.COPIED = size * threads**2
+        shared.COPIED = size * threads**4
         self.name = name
         self.threads = threads
         self.speeds: list[float] = []

@@ -27,6 +27,7 @@ from afterstate.kernel import (
     portable_pdep,
     portable_pext,
     prefetch,
+    prefetch_to_write,
     specialised,
     u64,
 )
@@ -117,6 +118,7 @@ def sum_with_prefetch(numbers: Any) -> float:
     total = 0.0
     for index in range(len(numbers)):
         prefetch(numbers, u64(index + 8))  # beyond the end at last: a hint may be wrong
+        prefetch_to_write(numbers, u64(index + 9))
         total += numbers[index]
     return total
 

@@ -19,7 +19,7 @@ from afterstate.kernel import u64
 from afterstate.learning.episode import Seat, make_seat, play_games
 from afterstate.learning.options import Method, TrainOptions
 from afterstate.learning.rules import ERRORS
-from afterstate.learning.shared import LINE, SELDOM, SharedTables, copied, settle
+from afterstate.learning.shared import LINE, SETTLED, SharedTables, copied, settle
 from afterstate.learning.targets import make_target
 from afterstate.learning.trainer import resume, train
 from afterstate.network.lookup import index_board
@@ -127,7 +127,7 @@ def test_the_first_weights_of_each_table_are_copied(size: str, patterns: str, sy
 
 def test_copies_are_a_power_of_two_or_nothing() -> None:
     sizes = [copied(threads, 6) for threads in range(2, 33)]
-    assert sizes[0] == 8_192
+    assert sizes[0] == 65_536
     assert sizes == sorted(sizes, reverse=True)
     assert all(size & (size - 1) == 0 for size in sizes)
     assert sizes[-1] == 0
@@ -160,19 +160,17 @@ def test_a_thread_does_not_see_what_another_has_not_settled() -> None:
     assert all(part.any() for part in small)
 
 
-def test_the_rest_of_a_copy_is_settled_less_often() -> None:
+def test_copies_are_settled_when_that_is_worth_the_time() -> None:
     learner = Learner(make("2048"), 2, method="td")
     learner.play(0, 0, 30)
     small = [learner.network.table(number)[: copied(2, cells)] for number, cells in enumerate(LENGTHS)]
-    end = copied(2, max(LENGTHS)) // SELDOM
-    learner.tables.played(0, 0)  # too few moves to settle anything
+    moves = -(-sum(part.size for part in small) // SETTLED)
+    learner.tables.played(0, moves // 2)
     assert not any(part.any() for part in small)
-    for _ in range(SELDOM - 1):
-        learner.tables.played(0, 10**9)
-        assert all(part[:end].any() for part in small)
-        assert not any(part[end:].any() for part in small)
-    learner.tables.played(0, 10**9)
-    assert all(part[end:].any() for part in small if part.size > end)
+    learner.tables.played(1, moves)  # another thread's moves, and its copies
+    assert not any(part.any() for part in small)
+    learner.tables.played(0, moves - moves // 2)
+    assert all(part.any() for part in small)
 
 
 def test_no_error_is_lost_between_threads() -> None:

@@ -273,26 +273,39 @@ def prefetch(array: Any, index: Any) -> None:
     """Ask the memory for array[index], and do not wait for it."""
 
 
-@intrinsic
-def _native_prefetch(typingctx: Any, array: Any, index: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        word = ir.IntType(32)
-        pointer = ir.PointerType(ir.IntType(8))
-        function_type = ir.FunctionType(ir.VoidType(), [pointer, word, word, word])
-        function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0")
-        address = builder.bitcast(_address(context, builder, signature, args), pointer)
-        builder.call(function, [address, word(0), word(3), word(1)])
-        return context.get_dummy_value()
+def prefetch_to_write(array: Any, index: Any) -> None:
+    """The same for what will be written to: other cores give it up at once, not only when it is."""
 
-    return types.void(array, index), codegen
+
+def _prefetching(*, to_write: bool) -> Callable[..., Any]:
+    @intrinsic
+    def instruction(typingctx: Any, array: Any, index: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            word = ir.IntType(32)
+            pointer = ir.PointerType(ir.IntType(8))
+            function_type = ir.FunctionType(ir.VoidType(), [pointer, word, word, word])
+            function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0")
+            address = builder.bitcast(_address(context, builder, signature, args), pointer)
+            builder.call(function, [address, word(int(to_write)), word(3), word(1)])
+            return context.get_dummy_value()
+
+        return types.void(array, index), codegen
+
+    return instruction  # type: ignore[no-any-return]
+
+
+_native_prefetch = _prefetching(to_write=False)
+_native_prefetch_to_write = _prefetching(to_write=True)
 
 
 @overload(prefetch, strict=False)
 def _prefetch(array: Any, index: Any) -> Any:
-    def body(array: Any, index: Any) -> None:
-        _native_prefetch(array, index)
+    return lambda array, index: _native_prefetch(array, index)
 
-    return body
+
+@overload(prefetch_to_write, strict=False)
+def _prefetch_to_write(array: Any, index: Any) -> Any:
+    return lambda array, index: _native_prefetch_to_write(array, index)
 
 
 CLOCK = hasattr(time, "clock_gettime") and hasattr(time, "CLOCK_MONOTONIC")  # whether kernels can tell the time

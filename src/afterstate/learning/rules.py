@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from afterstate.kernel import implement, kernel, prefetch, specialised, u64
+from afterstate.kernel import implement, kernel, prefetch_to_write, specialised, u64
 from afterstate.network.lookup import promote
 
 _1 = u64(1)
@@ -97,4 +97,4 @@ def _apply_tc(rule: Any, net: Any, indices: Any, at: u64, error: float) -> float
 @implement(expect, TC)
 def _expect_tc(rule: Any, net: Any, indices: Any, at: u64) -> None:
     for place in range(at, at + net.lookups):
-        prefetch(rule.coherence, u64(indices[place]) << _1)
+        prefetch_to_write(rule.coherence, u64(indices[place]) << _1)

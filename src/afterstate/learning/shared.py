@@ -8,7 +8,6 @@ the last time is added to the table, and the copy becomes what the table is then
 If both were moved, both may have moved all the way to the same value, and their sum would be twice too far: then the table gets
 `BOTH` / threads of the copy's move. It stays below 2 / threads, beyond which threads that all correct the same error would
 swing around the right value for ever. The more threads, the older is what a copy knows of the others, and the less is copied.
-The first weights of a copy move most, so its first part is settled often, and the rest now and then.
 
 Weights of large tiles are never copied, however small their table is. They are what a player learns at the edge of what it can
 do, from a few games, and there each thread needs at once what the other has just found out. Where all of a small table was
@@ -34,11 +33,10 @@ from afterstate.learning.options import Method
 from afterstate.learning.rules import TC, TD
 from afterstate.network.network import Network, allocate
 
-COPIED = 1 << 15  # weights of a table that a thread has a copy of, at most, times the square of the number of threads
+COPIED = 1 << 20  # weights of a table that a thread has a copy of, at most, times the fourth power of the number of threads
 SMALL = 3  # bits of a small tile's index: only weights of such tiles are copied, in 2048 those below 256
-SELDOM = 4  # the first 1 / SELDOM of a copy is settled so many times as often as the rest
-BOTH = 1.5
-SETTLED = 40  # copied weights that may be looked through for each move that is played
+BOTH = 1.9
+SETTLED = 80  # copied weights that may be looked through for each move that is played
 LINE = 16  # weights of a cache line
 GLANCE = 16 * LINE  # copied weights that are settled at once, or not at all if none of them has moved
 
@@ -65,8 +63,8 @@ def settle(table: Any, copy: Any, before: Any, both: np.float32) -> None:
 
 def copied(threads: int, cells: int) -> int:
     """How many weights each of some threads has a copy of, of a pattern with so many cells: a power of two, or 0."""
-    size = COPIED // threads**2
-    return 1 << min(size.bit_length() - 1, SMALL * cells) if size >= SELDOM * LINE else 0
+    size = COPIED // threads**4
+    return 1 << min(size.bit_length() - 1, SMALL * cells) if size >= LINE else 0
 
 
 class _Piece(NamedTuple):
@@ -92,20 +90,15 @@ class SharedTables:
         network.make_room(threads * self._part)
         self._coherence = allocate(2 * network.lookup.weights.size) if keeps_coherence else None
         self.lookups = [network.lookup] * threads
-        self._often: list[list[_Piece]] = [[] for _ in range(threads)]  # weights that each thread has copies of, the first part
-        self._seldom: list[list[_Piece]] = [[] for _ in range(threads)]  # and the rest
+        self._copies: list[list[_Piece]] = [[] for _ in range(threads)]  # weights that each thread has copies of
         self._rates: list[list[_Piece]] = [[] for _ in range(threads)]  # E and A of these
         if self._part:
             every, memory = range(threads), network.lookup.weights
             self.lookups = [network.lookup_with_copies(self._sizes, self._starts(thread)) for thread in every]
-            both, size = BOTH / threads, max(self._sizes)
-            first = size // SELDOM
-            self._often = [self._copied(thread, 0, first, memory, 1, both) for thread in every]
-            self._seldom = [self._copied(thread, first, size, memory, 1, both) for thread in every]
+            self._copies = [self._copied(thread, memory, 1, BOTH / threads) for thread in every]
             if self._coherence is not None:
-                self._rates = [self._copied(thread, 0, size, self._coherence, 2, 1.0) for thread in every]
+                self._rates = [self._copied(thread, self._coherence, 2, 1.0) for thread in every]
         self._moves = [0] * threads  # since a thread last settled
-        self._times = [0] * threads  # that it has settled
         self._lock = threading.Lock()
 
     @property
@@ -118,12 +111,11 @@ class SharedTables:
         begin = self._network.weights.size + thread * self._part
         return [begin + sum(self._sizes[:number]) for number in range(len(self._sizes))]
 
-    def _copied(self, thread: int, first: int, end: int, memory: NDArray[np.float32], wide: int, both: float) -> list[_Piece]:
-        """What a thread has copies of, of weights first .. end - 1 of each table; memory has `wide` numbers for each weight."""
+    def _copied(self, thread: int, memory: NDArray[np.float32], wide: int, both: float) -> list[_Piece]:
+        """What a thread has copies of, table by table; memory has `wide` numbers for each weight."""
         pieces = []
         for table, own, size in zip(self._network.lookup.offsets.tolist(), self._starts(thread), self._sizes, strict=True):
-            low, high = min(first, size), min(end, size)
-            there, here = (memory[wide * (begin + low) : wide * (begin + high)] for begin in (table, own))
+            there, here = (memory[wide * begin : wide * (begin + size)] for begin in (table, own))
             pieces.append(_Piece(there, here, np.zeros(there.size, np.float32), np.float32(both)))
         return pieces
 
@@ -142,25 +134,21 @@ class SharedTables:
 
     def renew(self) -> None:
         """Let all copies be as the tables are; no thread may be learning."""
-        for piece in chain(*self._often, *self._seldom, *self._rates):
+        for piece in chain(*self._copies, *self._rates):
             piece.copy[:] = piece.before[:] = piece.table
 
     def played(self, thread: int, moves: int) -> None:
         """A thread has played so many moves: settle its copies of weights if that is worth the time by now."""
         self._moves[thread] += moves
-        often = sum(piece.table.size for piece in self._often[thread])
-        looked_through = often + (self._part - often) // SELDOM  # the first part each time, and its share of the rest
-        if not self._part or SETTLED * self._moves[thread] < looked_through:
+        if not self._part or SETTLED * self._moves[thread] < self._part:
             return
         self._moves[thread] = 0
-        self._times[thread] += 1
-        everything = self._times[thread] % SELDOM == 0
         with self._lock:
-            for piece in chain(self._often[thread], self._seldom[thread] if everything else ()):
+            for piece in self._copies[thread]:
                 settle(*piece)
 
     def settle(self) -> None:
         """Let the tables hold all that was learned; no thread may be learning."""
-        for piece in chain(*self._often, *self._seldom, *self._rates):
+        for piece in chain(*self._copies, *self._rates):
             settle(*piece)
         self._moves = [0] * self.threads
