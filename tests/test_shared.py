@@ -1,7 +1,7 @@
 """Tables that threads share: what each has for itself, and how it comes together."""
 
 import math
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -203,6 +203,28 @@ def test_values_of_many_threads_stay_sound() -> None:
         alone.play(0, 0, 3)
     largest = float(np.abs(alone.network.weights).max())
     assert np.abs(learner.network.weights).max() < 3 * largest
+
+
+def arrays_of(value: Any) -> list[NDArray[Any]]:
+    """All arrays in a tuple of tuples."""
+    if isinstance(value, np.ndarray):
+        return [value]
+    return [array for part in value for array in arrays_of(part)] if isinstance(value, tuple) else []
+
+
+@pytest.mark.parametrize("how", [{"decay": 0.5, "steps": 1}, {"decay": 0.0, "steps": 3}, {"decay": 0.0, "steps": 1}])
+def test_what_a_thread_writes_to_shares_no_line_of_memory(how: dict[str, Any]) -> None:
+    """Not with another thread's, and not with what all threads read; processors fetch lines in pairs."""
+    network = Network(make("2048"), PATTERNS)
+    targets = [make_target(backward=False, horizon=3, longest=network.game.longest, **how) for _ in range(4)]
+    everyone = [arrays_of(make_seat(network, target)) for target in targets]
+    everyone.append([network.lookup.masks, network.lookup.offsets])
+    used = [{place // 128 for array in arrays for place in _ends(array)} for arrays in everyone]
+    assert all(one.isdisjoint(other) for one, other in combinations(used, 2))
+
+
+def _ends(array: NDArray[Any]) -> tuple[int, int]:
+    return array.ctypes.data, array.ctypes.data + array.nbytes - 1
 
 
 def test_what_is_not_copied() -> None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from afterstate.kernel import implement, kernel, specialised, u64
 from afterstate.learning.rules import expect, learn
+from afterstate.network.greedy import alone
 from afterstate.network.lookup import index_board, sum_weights
 
 _0 = u64(0)
@@ -62,7 +63,7 @@ def make_target(*, backward: bool, decay: float, horizon: int, steps: int, longe
         words = np.zeros((2, longest + 1), np.uint64)
         return Backward(np.float64(decay), words[0], words[1], np.zeros(longest + 1, np.float64))
     ring = 1 << (max(horizon, steps) + 1).bit_length()  # a power of two above the positions that wait
-    places, more = np.zeros(ring, np.uint64), np.zeros(ring, np.float64)
+    places, more = alone(ring, np.uint64), alone(ring, np.float64)  # written to at every move
     if steps > 1:
         return Steps(np.int64(steps), places, more)
     if decay > 0:
