@@ -7,7 +7,8 @@ the last time is added to the table, and the copy becomes what the table is then
 
 If both were moved, both may have moved all the way to the same value, and their sum would be twice too far: then the table gets
 `BOTH` / threads of the copy's move. It stays below 2 / threads, beyond which threads that all correct the same error would
-swing around the right value for ever. The more threads, the older is what a copy knows of the others, and the less is copied.
+swing around the right value for ever; TC, whose weights may go all the way within a few steps, needs to stay further below. The
+more threads, the older is what a copy knows of the others, and the less is copied.
 
 Weights of large tiles are never copied, however small their table is. They are what a player learns at the edge of what it can
 do, from a few games, and there each thread needs at once what the other has just found out. Where all of a small table was
@@ -35,7 +36,7 @@ from afterstate.network.network import Network, allocate
 
 COPIED = 1 << 20  # weights of a table that a thread has a copy of, at most, times the fourth power of the number of threads
 SMALL = 3  # bits of a small tile's index: only weights of such tiles are copied, in 2048 those below 256
-BOTH = 1.9
+BOTH = {"td": 1.9, "tc": 1.5}  # by rule; a run that learns by both takes that of TC
 SETTLED = 80  # copied weights that may be looked through for each move that is played
 LINE = 16  # weights of a cache line
 GLANCE = 16 * LINE  # copied weights that are settled at once, or not at all if none of them has moved
@@ -95,7 +96,8 @@ class SharedTables:
         if self._part:
             every, memory = range(threads), network.lookup.weights
             self.lookups = [network.lookup_with_copies(self._sizes, self._starts(thread)) for thread in every]
-            self._copies = [self._copied(thread, memory, 1, BOTH / threads) for thread in every]
+            both = BOTH["tc" if keeps_coherence else "td"] / threads
+            self._copies = [self._copied(thread, memory, 1, both) for thread in every]
             if self._coherence is not None:
                 self._rates = [self._copied(thread, self._coherence, 2, 1.0) for thread in every]
         self._moves = [0] * threads  # since a thread last settled
