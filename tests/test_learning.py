@@ -14,14 +14,14 @@ import reference
 import reference_learning as slow
 from afterstate.games.game import Game, State, make
 from afterstate.games.results import make_results
-from afterstate.kernel import u64
+from afterstate.kernel import kernel, u64
 from afterstate.learning.episode import make_seat, play_games
-from afterstate.learning.rules import TC, TD
+from afterstate.learning.rules import TC, TD, learn, make_tc
 from afterstate.learning.targets import make_target
 from afterstate.network.greedy import ValueOf
 from afterstate.network.network import Network
 from afterstate.network.patterns import parse_pattern
-from afterstate.rng import Purpose
+from afterstate.rng import Purpose, draw
 
 SEED = 5
 
@@ -38,7 +38,7 @@ def play(network: Network, number: int, *, count: int = 1, learning: slow.Rule) 
     )
     rule: Any = TD(np.float64(learning.alpha))
     if learning.coherent:
-        rule = TC(np.float64(learning.alpha), np.zeros(2 * network.weights.size, np.float32))
+        rule = make_tc(network, learning.alpha)
     play_games(
         make_seat(network, target), network.game.tables, network.lookup, network.view, rule,
         u64(SEED), u64(Purpose.TRAIN), number, count, results, 0,
@@ -124,21 +124,39 @@ def test_a_weight_that_is_looked_up_twice_moves_twice(game: Game) -> None:
     indices = network.indices(State(board.board)).ravel()
     unique, counts = np.unique(indices, return_counts=True)
     assert counts.max() > 1
-    from afterstate.learning.rules import learn
-
-    flat = indices.astype(np.uint32)
-    learn_once(network, flat, 80.0, learn)
+    learn_once(network, indices.astype(np.uint32), 80.0)
     np.testing.assert_allclose(network.weights[unique], counts * (0.1 / 8 * 80.0), rtol=1e-6)
 
 
-def learn_once(network: Network, indices: Any, error: float, learn: Any) -> None:
-    from afterstate.kernel import kernel
+def learn_once(network: Network, indices: Any, error: float) -> None:
+    learn(TD(np.float64(0.1)), network.lookup, indices, u64(0), error, make_seat(network).tally)
 
-    @kernel
-    def step(rule: Any, net: Any, places: Any, delta: Any, tally: Any) -> None:
-        learn(rule, net, places, u64(0), delta, tally)
 
-    step(TD(np.float64(0.1)), network.lookup, indices, error, make_seat(network).tally)
+@kernel
+def many_errors(rule: Any, net: Any, places: Any, size: float, positive: u64, count: int, tally: Any) -> tuple[float, float]:
+    """Errors of one size at one weight, with a sign that is positive so often in 2**32 -> their sum, that of their sizes."""
+    rng, total = u64(7), 0.0
+    for _ in range(count):
+        rng, bits = draw(rng)
+        error = size if bits >> u64(32) < positive else -size
+        total += error
+        learn(rule, net, places, u64(0), error, tally)
+    return total, size * count
+
+
+def test_rates_of_coherence_stay_right_however_long_a_run_is() -> None:
+    """Far more errors than 24 bits can add up: the rate stays what 53 bits say, which sums of 24 bits alone miss by far."""
+    network = Network(make("2048", size="2x2"), ["0"], symmetry=1)
+    places = np.zeros(1, np.uint32)
+    rates = {}
+    for bound in (2.0**24, np.inf):
+        rule = TC(np.float64(0), np.zeros(32, np.float32), np.float32(bound), u64(16))
+        tally = make_seat(network).tally
+        total, sizes = many_errors(rule, network.lookup, places, 16.0, u64(int(0.625 * 2**32)), 2**26, tally)
+        right = total / sizes
+        rates[bound] = float(rule.coherence[0] / rule.coherence[1])
+    assert rates[2.0**24] == pytest.approx(right, rel=0.02)
+    assert rates[np.inf] > 3 * right
 
 
 @given(st.integers(0, 2**32), st.sampled_from([0.0025, 0.1, 1.0]))

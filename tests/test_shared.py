@@ -191,6 +191,23 @@ def test_no_error_is_lost_between_threads() -> None:
     assert float(learner.tables.coherence[1::2].sum(dtype=np.float64)) == counted  # type: ignore[index]
 
 
+@pytest.mark.parametrize("threads", [1, 2, 8])
+def test_sums_of_coherence_stay_below_their_bound(threads: int) -> None:
+    """However many threads pass it at the same time; none of them turns a sum of sizes negative."""
+    learner = Learner(make("2048"), threads, method="tc", decay=0.5)
+    learner.rule = learner.rule._replace(bound=np.float32(5000))  # type: ignore[call-arg]
+    learner.tables.bound = np.float32(5000)
+    for round_ in range(4):
+        for thread in range(threads):
+            learner.play(thread, 20 * (threads * round_ + thread), 20)
+        learner.tables.settle()
+        assert learner.tables.coherence is not None
+        errors, sizes = learner.tables.coherence.reshape(-1, 2).T
+        assert 2500 < sizes.max() <= 5000
+        assert (np.abs(errors) <= sizes * 1.001).all()
+        learner.tables.renew()
+
+
 def test_values_of_many_threads_stay_sound() -> None:
     """Threads that all learn the same thing do not add it up."""
     learner = Learner(make("2048"), 8, method="td")

@@ -14,7 +14,7 @@ from afterstate.games.results import make_results
 from afterstate.kernel import u64
 from afterstate.learning.episode import make_seat, play_games
 from afterstate.learning.options import TrainOptions
-from afterstate.learning.rules import MOVES, TC, TD
+from afterstate.learning.rules import MOVES, TD, make_tc
 from afterstate.learning.runfolder import RunFolder
 from afterstate.learning.starts import POOL, SHORTEST, make_starts
 from afterstate.learning.targets import make_target
@@ -44,7 +44,7 @@ def staged(game: Game, stages: tuple[int, ...] = STAGES, *, values: Any = "after
 def play(network: Network, number: int, *, starts: str = "fresh", coherent: bool = False, count: int = 1) -> tuple[Any, Any]:
     target = make_target(backward=False, decay=0.5, horizon=3, steps=1, longest=network.game.longest)
     seat = make_seat(network, target, make_starts(starts, longest=network.game.longest, stages=len(network.stages)))
-    rule = TC(np.float64(0.5), np.zeros(2 * network.weights.size, np.float32)) if coherent else TD(np.float64(0.3))
+    rule = make_tc(network, 0.5) if coherent else TD(np.float64(0.3))
     results = make_results(count)
     play_games(
         seat, network.game.tables, network.lookup, network.view, rule,

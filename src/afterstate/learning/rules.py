@@ -5,10 +5,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from afterstate.kernel import implement, kernel, prefetch_to_write, specialised, u64
+from afterstate.kernel import implement, kernel, prefetch_to_write, routine, specialised, u64
 from afterstate.network.lookup import promote
+from afterstate.network.network import Network, allocate
 
 _1 = u64(1)
+HALF = np.float32(0.5)
 
 
 class TD(NamedTuple):
@@ -24,10 +26,26 @@ class TC(NamedTuple):
     """Temporal coherence: each weight has a rate of its own, |E| / A, where E adds up its errors and A their sizes.
 
     Errors that agree in sign keep the rate near 1; errors that cancel let it fall. A weight that was never moved has rate 1.
+
+    E and A have 24 bits. A sum that is millions of times as large as what is added to it no longer grows, and the rate would
+    stay too high for good: once A passes `bound`, both are halved, which keeps their ratio and lets old errors count less.
     """
 
     beta: np.float64
     coherence: NDArray[np.float32]  # (2 * size,) E and A of each weight, side by side
+    bound: np.float32
+    size: np.uint64  # weights of the tables themselves; copies of threads lie behind them, and are halved with them
+
+
+def coherence_bound(network: Network) -> np.float32:
+    """The largest A: some million errors of the size that a good player makes."""
+    return np.float32(max(2.0**24, 64.0 * network.game.most))
+
+
+def make_tc(network: Network, beta: float, coherence: NDArray[np.float32] | None = None) -> TC:
+    """TC for a network. `coherence` may be longer than its weights ask for: what is behind belongs to copies of threads."""
+    size = network.weights.size
+    return TC(np.float64(beta), allocate(2 * size) if coherence is None else coherence, coherence_bound(network), u64(size))
 
 
 class Tally(NamedTuple):
@@ -81,7 +99,7 @@ def _apply_tc(rule: Any, net: Any, indices: Any, at: u64, error: float) -> float
     step = np.float32(rule.beta / net.lookups * error)
     delta = np.float32(error)
     size = abs(delta)
-    rates = np.float32(0)
+    rates = most = np.float32(0)
     for place in range(at, at + net.lookups):
         index = u64(indices[place])
         pair = index + index
@@ -91,7 +109,21 @@ def _apply_tc(rule: Any, net: Any, indices: Any, at: u64, error: float) -> float
         coherence[pair] = total + delta
         coherence[pair + _1] = sizes + size
         rates += rate
+        most = max(most, sizes)
+    if most > rule.bound:
+        _halve(rule, net, indices, at)
     return rule.beta * np.float64(rates) / np.float64(net.lookups)  # type: ignore[no-any-return]
+
+
+@routine
+def _halve(rule: Any, net: Any, indices: Any, at: u64) -> None:
+    """Halve E and A of the weights whose A has passed its bound."""
+    for place in range(at, at + net.lookups):
+        index = u64(indices[place])
+        pair = index + index
+        if rule.coherence[pair + _1] > rule.bound and index < rule.size:
+            rule.coherence[pair] *= HALF
+            rule.coherence[pair + _1] *= HALF
 
 
 @implement(expect, TC)

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from afterstate.kernel import kernel, u64
 from afterstate.learning.options import Method
-from afterstate.learning.rules import TC, TD
+from afterstate.learning.rules import HALF, TC, TD, coherence_bound, make_tc
 from afterstate.network.network import Network, allocate
 
 COPIED = 1 << 20  # weights of a table that a thread has a copy of, at most, times the fourth power of the number of threads
@@ -62,6 +62,12 @@ def settle(table: Any, copy: Any, before: Any, both: np.float32) -> None:
             table[place] = copy[place] = before[place] = copy[place] if value == before[place] else value + both * by
 
 
+def _halve(pairs: NDArray[np.float32], bound: np.float32) -> None:
+    """Halve E and A, (weights, 2), until no A is above its bound; see `TC`."""
+    while (above := pairs[:, 1] > bound).any():
+        pairs[above] *= HALF
+
+
 def copied(threads: int, cells: int) -> int:
     """How many weights each of some threads has a copy of, of a pattern with so many cells: a power of two, or 0."""
     size = COPIED // threads**4
@@ -90,6 +96,7 @@ class SharedTables:
         self._part = -(-sum(self._sizes) // LINE) * LINE  # weights that one thread has of its own, on lines of its own
         network.make_room(threads * self._part)
         self._coherence = allocate(2 * network.lookup.weights.size) if keeps_coherence else None
+        self.bound = coherence_bound(network)  # of A
         self.lookups = [network.lookup] * threads
         self._copies: list[list[_Piece]] = [[] for _ in range(threads)]  # weights that each thread has copies of
         self._rates: list[list[_Piece]] = [[] for _ in range(threads)]  # E and A of these
@@ -126,7 +133,7 @@ class SharedTables:
         if method == "td":
             return TD(np.float64(alpha))
         assert self._coherence is not None
-        return TC(np.float64(alpha), self._coherence)
+        return make_tc(self._network, alpha, self._coherence)
 
     def clear(self) -> None:
         """Forget everything; all memory is touched by that."""
@@ -153,4 +160,6 @@ class SharedTables:
         """Let the tables hold all that was learned; no thread may be learning."""
         for piece in chain(*self._copies, *self._rates):
             settle(*piece)
+        for piece in self._rates[0]:  # the tables are the same for all threads
+            _halve(piece.table.reshape(-1, 2), self.bound)
         self._moves = [0] * self.threads
