@@ -106,10 +106,10 @@ def _apply_tc(rule: Any, net: Any, indices: Any, at: u64, error: float) -> float
         total, sizes = coherence[pair], coherence[pair + _1]
         rate = abs(total) / sizes if sizes != np.float32(0) else np.float32(1)
         weights[index] += step * rate
-        coherence[pair] = total + delta
-        coherence[pair + _1] = sizes + size
-        rates += rate
+        sizes += size
+        coherence[pair], coherence[pair + _1] = total + delta, sizes
         most = max(most, sizes)
+        rates += rate
     if most > rule.bound:
         _halve(rule, net, indices, at)
     return rule.beta * np.float64(rates) / np.float64(net.lookups)  # type: ignore[no-any-return]
