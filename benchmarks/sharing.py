@@ -10,20 +10,16 @@ import argparse
 import math
 from concurrent.futures import ThreadPoolExecutor
 from statistics import fmean, median
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from afterstate.games.game import make
-from afterstate.games.results import make_results
-from afterstate.kernel import u64
-from afterstate.learning import shared
-from afterstate.learning.episode import make_record, make_seat, play_games, state_at
-from afterstate.learning.rules import TD
+from afterstate.learning.copies import LINE
+from afterstate.learning.options import TrainOptions
 from afterstate.network.network import Network
-from afterstate.play.bench import Training, bench_round_trip, bench_train
-from afterstate.rng import Purpose
+from afterstate.play.agent import Agent
+from afterstate.play.bench import Learning, bench_round_trip, bench_train
+from afterstate.rng import Random
 
 SIZES = (0, 8_192, 65_536, 131_072, 262_144)  # weights of each table that each of two threads copies
 MOVES = 5_000  # of each of two players that are looked at
@@ -34,17 +30,12 @@ FAR = 180.0  # nanoseconds from core to core and back
 
 def written(network: Network, seed: int) -> NDArray[np.uint64]:
     """(MOVES, m) the weights that the moves of some games write to."""
-    record, results = make_record(network.game.longest), make_results(1)
-    seat, found, number = make_seat(network, record), [], 0
+    found: list[NDArray[np.uint64]] = []
+    agent, game, number = Agent(network), network.game, 0
     while len(found) < MOVES:
-        play_games(
-            seat, network.game.tables, network.lookup, network.view, TD(np.float64(0)),
-            u64(seed), u64(Purpose.EVAL), number, 1, results, 0,
-        )  # fmt: skip
-        for move in range(int(results.moves[0])):
-            afterstate = network.game.slide(state_at(record, move), int(record.slides[move]))  # type: ignore[arg-type]
-            assert afterstate is not None
-            found.append(network.indices(afterstate).ravel())
+        rng = Random(seed, number=number)
+        record = agent.play_on(game.start(rng), rng, moves=game.longest)
+        found += [network.indices(record.afterstate(move)).ravel() for move in range(len(record))]
         number += 1
     return np.array(found[:MOVES])
 
@@ -56,7 +47,7 @@ def print_journeys(network: Network) -> None:
     for move in zip(written(network, 77), written(network, 78), strict=True):
         for game, indices in enumerate(move):
             for index in indices.tolist():
-                line = index // shared.LINE
+                line = index // LINE
                 if owners.get(line, game) != game:
                     places.append(index % 16**6)
                 owners[line] = game
@@ -68,13 +59,12 @@ def print_journeys(network: Network) -> None:
 class Learners:
     """One network that some threads learn on, or a network for each of two; and how fast they were, turn by turn."""
 
-    def __init__(self, name: str, threads: int, size: int, *, apart: bool = False, **how: Any) -> None:
-        shared.COPIED = size * threads**4
+    def __init__(self, name: str, threads: int, size: int, options: TrainOptions, *, apart: bool = False) -> None:
         self.name = name
         self.threads = threads
         self.speeds: list[float] = []
         self.trips: list[tuple[float, float]] = []  # nanoseconds from core to core and back, before and after each turn
-        self._trainings = [Training(1 if apart else threads, make("2048"), network="4x6", **how) for _ in range(1 + apart)]
+        self._trainings = [Learning(options, 1 if apart else threads, copied=size) for _ in range(1 + apart)]
         self._play(WARM_UP // len(self._trainings))
 
     def _play(self, games: int) -> float:
@@ -116,11 +106,11 @@ def main() -> None:
     parser.add_argument("--lambda", dest="decay", type=float, default=0.0)
     parser.add_argument("--turns", type=int, default=50)
     given = parser.parse_args()
-    print_journeys(bench_train(1)[1])
-    how = {"method": given.method, "decay": given.decay}
-    learners = [Learners("one thread", 1, 0, **how)]
-    learners += [Learners(f"{size:,}", 2, size, **how) for size in SIZES]
-    learners.append(Learners("a network for each", 2, 0, apart=True, **how))
+    print_journeys(bench_train(TrainOptions(), 1)[1])
+    options = TrainOptions(method=given.method, lambda_=given.decay)
+    learners = [Learners("one thread", 1, 0, options)]
+    learners += [Learners(f"{size:,}", 2, size, options) for size in SIZES]
+    learners.append(Learners("a network for each", 2, 0, options, apart=True))
     for turn in range(given.turns):
         for one in learners[:: (-1) ** turn]:
             one.turn()

@@ -17,11 +17,11 @@ class Corner(af.Player):
         corner = sum(2.0**tile / (1 + number // 4 + number % 4) for number, tile in enumerate(cells))
         return afterstate.reward + corner + 30 * cells.count(0)
 
-    def close_episode(self, episode: af.Episode) -> None:
-        print(f"{episode.score} points in {len(episode.slides)} slides, largest tile {episode.largest}")
+    def close_episode(self, episode: af.Record) -> None:
+        print(f"{episode.score} points in {len(episode)} slides, largest tile {episode.largest}")
 
 
 if __name__ == "__main__":
     summary, episodes = af.play_episodes(af.make("2048"), Corner(), af.RandomEnvironment(seed=1), games=5)
     print(f"mean {summary.mean:.0f}; the first game as the course's framework writes it:")
-    print(episodes[0].line()[:100], "...")
+    print(af.episode_line(episodes[0])[:100], "...")

@@ -6,15 +6,15 @@ import numpy as np
 
 import afterstate as af
 from afterstate.games.game import Game
-from afterstate.network.greedy import ValueOf
+from afterstate.network.lookup import Target
 from afterstate.network.network import Network
 from positions import state_of
 
 HARD = "2 4 8 16 / 256 128 64 32 / 0 0 4 0 / 0 2 0 0"  # hardly anything is met twice
 
 
-def random_network(game: Game, patterns: str, values: ValueOf = "afterstate", stages: tuple[int, ...] = (0,)) -> Network:
-    network = Network(game, patterns, values=values, symmetry=game.shape.symmetries, stages=stages)
+def random_network(game: Game, patterns: str, target: Target = "afterstate", stages: tuple[int, ...] = (0,)) -> Network:
+    network = Network(game, patterns, target=target, symmetry=game.shape.symmetries, stages=stages)
     network.weights[:] = np.random.default_rng(6).uniform(0, 50, network.weights.size)
     return network
 

@@ -42,7 +42,7 @@ def test_a_model_may_be_written_by_another_program(small: Path) -> None:
     assert means[0] == means[1]
 
 
-EVERY_KEY = ("format", "game", "rules", "size", "patterns", "layout", "symmetry", "stages", "values", "training")
+EVERY_KEY = ("format", "game", "rules", "size", "patterns", "layout", "symmetry", "stages", "target", "training")
 WRONG_HEADERS: dict[str, tuple[dict[str, str | None], list[str]]] = {
     "another program's": (dict.fromkeys(EVERY_KEY), ["not a model of this program"]),
     "another format": ({"format": "afterstate-model-9"}, ["afterstate-model-9", "afterstate-model-1"]),
@@ -60,7 +60,7 @@ WRONG_HEADERS: dict[str, tuple[dict[str, str | None], list[str]]] = {
     "a stage that is no tile": ({"stages": "0 100"}, ["100 is no tile"]),
     "stages that are no numbers": ({"stages": "0 x"}, []),
     "stages without a first": ({"stages": ""}, ["begin with 0"]),
-    "values of nothing": ({"values": "nothing"}, ["'nothing'"]),
+    "target of nothing": ({"target": "nothing"}, ["'nothing'"]),
     "training that is no JSON": ({"training": "{"}, []),
     "another layout": ({"layout": "0123 4567"}, ["'0123 4567'"]),
     "other patterns": ({"patterns": "0123 0145"}, []),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import afterstate.network.network as network_module
+from afterstate import memory
 from afterstate.cli.main import Exit
 from commandline import LONG, PROGRAM, SMALL, TINY, Result, check, contents, done, learned, no_traceback, process, run, run_here
 
@@ -61,8 +61,8 @@ def test_a_plot_that_cannot_be_written(place: str, small: Path, tmp_path: Path) 
 
 
 def test_a_network_larger_than_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    free = min(network_module.free_memory(), 8 * 2**30)
-    monkeypatch.setattr(network_module, "free_memory", lambda: free)
+    free = min(memory.free_memory(), 8 * 2**30)
+    monkeypatch.setattr(memory, "free_memory", lambda: free)
     monkeypatch.chdir(tmp_path)
     tracemalloc.start()
     try:
@@ -76,7 +76,7 @@ def test_a_network_larger_than_the_memory(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_model_larger_than_the_memory(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network_module, "free_memory", lambda: 1000)
+    monkeypatch.setattr(memory, "free_memory", lambda: 1000)
     before = contents(small)
     check(run("eval", "small", "--games", "2"), Exit.RESOURCE, "memory")
     check(run("train", "--run", "small", "--resume", "--games", "400"), Exit.RESOURCE, "memory")

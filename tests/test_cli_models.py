@@ -132,7 +132,7 @@ def test_info_of_a_model(small: Path) -> None:
 
 def test_info_of_a_model_as_json(small: Path) -> None:
     found = done("info", small / "checkpoints" / "last.safetensors", "--json").json
-    assert (found["game"], found["rules"], found["size"], found["values"]) == ("2048", "standard", "4x4", "afterstate")
+    assert (found["game"], found["rules"], found["size"], found["target"]) == ("2048", "standard", "4x4", "afterstate")
     assert (found["patterns"], found["symmetry"], found["lookups"], found["weights"]) == (["0123", "4567"], 8, 16, 131_072)
     assert found["training"]["games"] == 300
     assert found["training"]["options"]["seed"] == 1

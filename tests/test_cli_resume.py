@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from afterstate.cli.main import Exit
-from afterstate.learning.workers import Workers
+from afterstate.engine.workers import Workers
 from commandline import BLOCK, NETWORK, PATIENCE, PROGRAM, SMALL, TRAIN, Result, contents, done, learned, run
 
 # --- resume ----------------------------------------------------------------------------------------------------------

@@ -119,7 +119,7 @@ def test_train_otherwise(arguments: list[str], kept: dict[str, object], tmp_path
     assert BLOCK.search(result.out)
     assert kept.items() <= tomllib.loads((folder / "config.toml").read_text()).items()
     told = done("info", folder, "--json").json
-    assert told["values"] == kept.get("target", "afterstate")
+    assert told["target"] == kept.get("target", "afterstate")
     assert told["symmetry"] == kept.get("symmetry", 8)
     assert told["size"] == kept.get("size", "4x4")
     assert done("eval", folder, "--games", "3", "--json").json["games"] == 3

@@ -13,7 +13,7 @@ from afterstate.errors import InputError
 from afterstate.games.game import make
 from afterstate.network.modelfile import save_model
 from afterstate.network.network import Network
-from afterstate.play.judge import VERSIONS, Figures, asked_speed, calibrate, judge
+from afterstate.play.judge import VERSIONS, Merits, asked_speed, calibrate, judge
 from commandline import BLOCK, LONG, USAGE, Result, check, done, run
 from otherprogram import Told, read_line, rules_of, write_line
 from test_records import HAND_2048, HAND_THREES, NINE, line_of, write
@@ -21,8 +21,8 @@ from test_records import HAND_2048, HAND_THREES, NINE, line_of, write
 FAST = ("--speed", "1")
 
 
-def figures(mean: float = 0.0, rate: float = 0.0, wins: float = 0.0, largest: int = 0) -> Figures:
-    return Figures(mean, rate, wins, largest)
+def figures(mean: float = 0.0, rate: float = 0.0, wins: float = 0.0, largest: int = 0) -> Merits:
+    return Merits(mean, rate, wins, largest)
 
 
 # --- points ----------------------------------------------------------------------------------------------------------
@@ -53,7 +53,7 @@ def figures(mean: float = 0.0, rate: float = 0.0, wins: float = 0.0, largest: in
         ("win", figures(rate=3, wins=42.5), 42.5),
     ],
 )
-def test_points(version: str, found: Figures, points: float) -> None:
+def test_points(version: str, found: Merits, points: float) -> None:
     assert VERSIONS[version].points(found) == pytest.approx(points, abs=0.06)
 
 

@@ -12,43 +12,36 @@ from hypothesis import strategies as st
 
 import reference
 import reference_learning as slow
+from afterstate.engine.loop import Seat
 from afterstate.games.game import Game, State, make
-from afterstate.games.results import make_results
 from afterstate.kernel import kernel, u64
-from afterstate.learning.episode import make_seat, play_games
-from afterstate.learning.rules import TC, TD, learn, make_tc
-from afterstate.learning.targets import make_target
-from afterstate.network.greedy import ValueOf
+from afterstate.learning.backups import make_backup
+from afterstate.learning.tc import TC
+from afterstate.learning.update import learn, make_tally
+from afterstate.network.lookup import Target
 from afterstate.network.network import Network
 from afterstate.network.patterns import parse_pattern
 from afterstate.rng import Purpose, draw
-
-SEED = 5
+from playing import SEED, new_tc, new_td, play_games, seat_to_learn
 
 
 def play(network: Network, number: int, *, count: int = 1, learning: slow.Rule) -> tuple[int, int, int]:
     """Train on games number .. number + count - 1 -> score, slides, largest tile of the last."""
-    results = make_results(count)
-    target = make_target(
+    backup = make_backup(
         backward=learning.backward,
         decay=learning.decay,
         horizon=learning.horizon,
         steps=learning.steps,
         longest=network.game.longest,
     )
-    rule: Any = TD(np.float64(learning.alpha))
-    if learning.coherent:
-        rule = make_tc(network, learning.alpha)
-    play_games(
-        make_seat(network, target), network.game.tables, network.lookup, network.view, rule,
-        u64(SEED), u64(Purpose.TRAIN), number, count, results, 0,
-    )  # fmt: skip
+    rule = new_tc(network, learning.alpha) if learning.coherent else new_td(learning.alpha)
+    results = play_games(seat_to_learn(network, rule, backup), number, count)
     return int(results.scores[-1]), int(results.moves[-1]), int(results.largest[-1])
 
 
-def random_pair(game: Game, patterns: list[str], symmetry: int, values: ValueOf, seed: int) -> tuple[Network, slow.Network]:
+def random_pair(game: Game, patterns: list[str], symmetry: int, target: Target, seed: int) -> tuple[Network, slow.Network]:
     """The same random weights in a network and in the reference."""
-    fast = Network(game, patterns, symmetry=symmetry, values=values)
+    fast = Network(game, patterns, symmetry=symmetry, target=target)
     fast.weights[:] = np.random.default_rng(seed).uniform(-100, 100, fast.weights.size)
     shape = game.shape
     # the reference keys a table by the pattern as it is laid out, so that both agree on which isomorph a key is of
@@ -88,20 +81,20 @@ EVERYWHERE = [("td0", case) for case in CASES] + [("td0-backward", case) for cas
 SOMEWHERE = [(name, CASES[number % 4]) for number, name in enumerate(RULES) if not name.startswith("td0")]
 
 
-@pytest.mark.parametrize("values", ["afterstate", "state"])
+@pytest.mark.parametrize("target", ["afterstate", "state"])
 @pytest.mark.parametrize(("name", "case"), EVERYWHERE + SOMEWHERE, ids=str)
-def test_games_of_learning_equal_the_reference(name: str, case: tuple[str, list[str], int], values: ValueOf) -> None:
+def test_games_of_learning_equal_the_reference(name: str, case: tuple[str, list[str], int], target: Target) -> None:
     """Score, slides and every weight after a game are those of the reference; games that rounding may decide are left out."""
     size, patterns, symmetry = case
     game = make("2048", size=size)
     compared = 0
     for number in range(150):
-        fast, copy = random_pair(game, patterns, symmetry, values, number)
+        fast, copy = random_pair(game, patterns, symmetry, target, number)
         generator = slow.Generator(SEED, int(Purpose.TRAIN), number)
         before = fast.weights.copy()
         learning: Any = RULES[name]
         try:
-            score, slides, cells, _ = slow.train_game(copy, generator, slow.Rule(**learning), of_states=values == "state")
+            score, slides, cells, _ = slow.train_game(copy, generator, slow.Rule(**learning), of_states=target == "state")
         except slow.NearTieError:
             continue
         assert play(fast, number, learning=slow.Rule(**learning)) == (score, slides, max(cells).bit_length() - 1)
@@ -129,7 +122,7 @@ def test_a_weight_that_is_looked_up_twice_moves_twice(game: Game) -> None:
 
 
 def learn_once(network: Network, indices: Any, error: float) -> None:
-    learn(TD(np.float64(0.1)), network.lookup, indices, u64(0), error, make_seat(network).tally)
+    learn(new_td(0.1), network.lookup, indices, u64(0), error, make_tally(network.game.most))
 
 
 @kernel
@@ -151,7 +144,7 @@ def test_rates_of_coherence_stay_right_however_long_a_run_is() -> None:
     rates = {}
     for bound in (2.0**24, np.inf):
         rule = TC(np.float64(0), np.zeros(32, np.float32), np.float32(bound), u64(16))
-        tally = make_seat(network).tally
+        tally = make_tally(network.game.most)
         total, sizes = many_errors(rule, network.lookup, places, 16.0, u64(int(0.625 * 2**32)), 2**26, tally)
         right = total / sizes
         rates[bound] = float(rule.coherence[0] / rule.coherence[1])
@@ -239,11 +232,11 @@ def optimum(rows: int, columns: int) -> float:
     return sum(chance * of_state(list(key[1:])) for key, chance in first_states(rows, columns).items())
 
 
-def learn_small(size: str, values: ValueOf, *, backward: bool, hope: float) -> Network:
+def learn_small(size: str, target: Target, *, backward: bool, hope: float) -> Network:
     """Train a network whose one pattern is the whole board; its values start at `hope`."""
     game = make("2048", size=size)
     pattern = "".join(f"{cell:x}" for cell in range(game.shape.cells))
-    network = Network(game, [pattern], symmetry=game.shape.symmetries, values=values)
+    network = Network(game, [pattern], symmetry=game.shape.symmetries, target=target)
     network.weights[:] = hope / network.lookups
     games = 30_000
     for part, alpha in enumerate((0.2, 0.1, 0.05, 0.02, 0.005)):
@@ -251,23 +244,23 @@ def learn_small(size: str, values: ValueOf, *, backward: bool, hope: float) -> N
     return network
 
 
-VARIANTS: list[tuple[ValueOf, bool]] = [("afterstate", False), ("afterstate", True), ("state", False), ("state", True)]
+VARIANTS: list[tuple[Target, bool]] = [("afterstate", False), ("afterstate", True), ("state", False), ("state", True)]
 
 
 @pytest.mark.parametrize(
-    ("size", "values", "backward"),
+    ("size", "target", "backward"),
     [*(("2x2", *variant) for variant in VARIANTS), ("2x3", "afterstate", False), ("2x3", "state", True)],
 )
-def test_td_finds_the_exact_value_of_its_own_play(size: str, values: ValueOf, backward: bool) -> None:
+def test_td_finds_the_exact_value_of_its_own_play(size: str, target: Target, backward: bool) -> None:
     """What the network says of the positions it meets is what enumeration says of the same play, good or bad."""
-    network = learn_small(size, values, backward=backward, hope=0.0)
+    network = learn_small(size, target, backward=backward, hope=0.0)
     shape = network.game.shape
     copy = slow.Network(shape.rows, shape.columns, [list(network.layout[0])], network.symmetry, [{}])
     table = network.tiles(0)
     for index in itertools.product(range(shape.cells + 2), repeat=shape.cells):
         copy.tables[0][index] = float(table[index])
-    values_of, met = enumerate_play(copy, of_states=values == "state")
-    kind = 0 if values == "state" else 1
+    values_of, met = enumerate_play(copy, of_states=target == "state")
+    kind = 0 if target == "state" else 1
     chances = {key: chance for key, chance in met.items() if key[0] == kind}
     assert len(chances) > 100
     error = sum(chance * abs(copy.value(list(key[1:])) - values_of[key]) for key, chance in chances.items())
@@ -276,17 +269,13 @@ def test_td_finds_the_exact_value_of_its_own_play(size: str, values: ValueOf, ba
 
 
 @pytest.mark.parametrize(("size", "hope", "enough"), [("2x2", 100.0, 0.99), ("2x3", 700.0, 0.92)])
-@pytest.mark.parametrize(("values", "backward"), VARIANTS)
+@pytest.mark.parametrize(("target", "backward"), VARIANTS)
 def test_td_with_high_hopes_plays_nearly_perfectly(
-    size: str, hope: float, enough: float, values: ValueOf, backward: bool
+    size: str, hope: float, enough: float, target: Target, backward: bool
 ) -> None:
     """Values that start too high make every position that was never met worth a try; then the play comes near the optimum."""
-    network = learn_small(size, values, backward=backward, hope=hope)
-    results = make_results(20_000)
-    play_games(
-        make_seat(network), network.game.tables, network.lookup, network.view, TD(np.float64(0)),
-        u64(9), u64(Purpose.EVAL), 0, 20_000, results, 0,
-    )  # fmt: skip
+    network = learn_small(size, target, backward=backward, hope=hope)
+    results = play_games(Seat(network.game, network.lookup), 0, 20_000, seed=9, purpose=Purpose.EVAL)
     perfect = optimum(network.game.shape.rows, network.game.shape.columns)
     assert enough * perfect < results.scores.mean() < 1.02 * perfect
 

@@ -1,6 +1,5 @@
 """Methods of learning as options of a run: each does something, each survives a stop, and what cannot be is refused."""
 
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 from afterstate.errors import DivergedError, FileError, InputError, ResourceError
 from afterstate.games.results import Summary
 from afterstate.learning.options import TrainOptions
-from afterstate.learning.plan import new_network, resolve
+from afterstate.learning.plan import make_plan, new_network
 from afterstate.learning.progress import Listener
 from afterstate.learning.runfolder import RunFolder
 from afterstate.learning.trainer import Run, Trainer, resume, train
@@ -106,17 +105,17 @@ def test_a_run_that_diverges_is_stopped(tmp_path: Path) -> None:
 
 def test_a_run_whose_score_collapses_is_stopped(tmp_path: Path) -> None:
     """Once every good move is thought bad, three blocks are enough to see it; the best checkpoint stays."""
-    options = resolve(TrainOptions(network=SMALL, games=5000, block=100, threads=1, method="tc", schedule="1k:td:0.0001"))
-    network, folder = new_network(options), RunFolder(tmp_path / "run")
+    plan = make_plan(TrainOptions(network=SMALL, games=5000, block=100, threads=1, method="tc", schedule="1k:td:0.0001"))
+    network, folder = new_network(plan), RunFolder(tmp_path / "run")
 
     class Spoil(Listener):
         def on_block(self, games: int, block: Summary) -> None:
             if games == 1000:
                 np.negative(network.weights, out=network.weights)
 
-    folder.make(options)
+    folder.make(plan.options)
     with pytest.raises(DivergedError, match=r"collapsed by game 1300: .*smaller --alpha than 0.0001.*best checkpoint is kept"):
-        Trainer(options, folder, network, Spoil(), threading.Event()).run()
+        Trainer(plan, folder, network, Spoil()).run()
     means = [record["mean"] for record in folder.read_metrics()]
     assert len(means) == 12
     assert folder.best_so_far()[1] > 5 * means[-1]
@@ -126,7 +125,7 @@ def test_a_checkpoint_of_values_that_ran_away_is_not_written(tmp_path: Path) -> 
     """The last good one stays, even if the run is stopped before its block ends."""
     run = learn(tmp_path / "run", games=100)
     before = RunFolder(run.folder).last.read_bytes()
-    trainer = Trainer(TrainOptions(network=SMALL, games=100), RunFolder(run.folder), run.network, Listener(), threading.Event())
+    trainer = Trainer(make_plan(TrainOptions(network=SMALL, games=100)), RunFolder(run.folder), run.network)
     run.network.weights[:] = np.nan
     with pytest.raises(DivergedError):
         trainer.save()
@@ -163,14 +162,14 @@ def test_what_cannot_be_is_refused(given: dict[str, Any], word: str) -> None:
 
 
 def test_each_method_has_its_own_learning_rate() -> None:
-    assert TrainOptions().alpha == 0.1
-    assert TrainOptions(method="tc").alpha == 1.0
-    assert TrainOptions(method="tc", alpha=0.5).alpha == 0.5
+    assert TrainOptions().rate == 0.1
+    assert TrainOptions(method="tc").rate == 1.0
+    assert TrainOptions(method="tc", alpha=0.5).rate == 0.5
 
 
 def test_the_memory_of_tc_is_counted_before_it_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three numbers a weight: room for the weights alone is not enough."""
-    monkeypatch.setattr("afterstate.network.network.free_memory", lambda: 2 * 4 * 2 * 16**4)
+    monkeypatch.setattr("afterstate.memory.free_memory", lambda: 2 * 4 * 2 * 16**4)
     learn(tmp_path / "td", games=10)
     with pytest.raises(ResourceError, match="GiB"):
         learn(tmp_path / "tc", games=10, method="tc")
@@ -179,7 +178,7 @@ def test_the_memory_of_tc_is_counted_before_it_is_taken(tmp_path: Path, monkeypa
 
 def test_the_memory_of_folding_is_counted_before_it_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The best checkpoint is a network of its own while it is written."""
-    monkeypatch.setattr("afterstate.network.network.free_memory", lambda: 4 * (2 * 16**4 + 256) + 1000)
+    monkeypatch.setattr("afterstate.memory.free_memory", lambda: 4 * (2 * 16**4 + 256) + 1000)
     learn(tmp_path / "plain", games=10, network="0123,4567,01")
     with pytest.raises(ResourceError, match="GiB"):
         learn(tmp_path / "beside", games=10, network="0123,4567", beside="01")
@@ -200,7 +199,7 @@ def test_the_best_block_may_be_that_of_the_highest_mean(tmp_path: Path) -> None:
         for best in ("win", "mean"):
             run = learn(tmp_path / f"{best}-{seed}", games=1500, block=50, method="tc", seed=seed, best=best)
             blocks = {block["games"]: block for block in run.metrics}
-            kept = blocks[load_model(RunFolder(run.folder).best).training["games"]]
+            kept = blocks[load_model(RunFolder(run.folder).best).training.games]
             other = "mean" if best == "win" else "win_rate"
             own = "win_rate" if best == "win" else "mean"
             assert kept[own] == max(block[own] for block in blocks.values())

@@ -12,15 +12,17 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from afterstate.errors import FileError, ModelError, ResourceError
+from afterstate.files import atomic_write
 from afterstate.games.game import Game, make
-from afterstate.network.modelfile import FORMAT, atomic_write, load_model, load_tensors, read_header, save_model
+from afterstate.network.modelfile import FORMAT, load_model, load_tensors, read_header, save_model
 from afterstate.network.network import Network
+from afterstate.network.training import Training
 
 
 @pytest.fixture
 def network(game: Game) -> Network:
     """Two patterns, half of their weights not zero."""
-    network = Network(game, "0123,01456", symmetry=4, values="state", training={"games": 7})
+    network = Network(game, "0123,01456", symmetry=4, target="state", training=Training(games=7))
     half = network.weights.size // 2
     network.weights[:half] = np.random.default_rng(2).normal(size=half)
     return network
@@ -31,9 +33,9 @@ def test_a_saved_network_loads_exactly(network: Network, tmp_path: Path, mapped:
     save_model(network, tmp_path / "model.safetensors")
     loaded = load_model(tmp_path / "model.safetensors", mapped=mapped)
     assert np.array_equal(loaded.weights.view(np.uint32), network.weights.view(np.uint32))
-    assert (loaded.patterns, loaded.symmetry, loaded.values) == (network.patterns, network.symmetry, network.values)
+    assert (loaded.patterns, loaded.symmetry, loaded.target) == (network.patterns, network.symmetry, network.target)
     assert loaded.game is network.game
-    assert loaded.training == {"games": 7}
+    assert loaded.training == Training(games=7)
 
 
 def test_the_library_of_the_format_reads_it(network: Network, tmp_path: Path) -> None:
@@ -107,7 +109,7 @@ def rewrite(path: Path, **changes: Any) -> None:
         ({"patterns": ""}, "at least one pattern"),
         ({"symmetry": "5"}, "isomorphisms"),
         ({"symmetry": "many"}, "cannot be used"),
-        ({"values": "dreams"}, "dreams"),
+        ({"target": "dreams"}, "dreams"),
         ({"training": "{"}, "cannot be used"),
         ({"layout": "0123 01456"}, "lays its tables out"),
     ],

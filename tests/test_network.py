@@ -10,8 +10,8 @@ from afterstate.bitboard import Shape, pack, transpose
 from afterstate.errors import InputError, ResourceError
 from afterstate.games.game import Game, State, make
 from afterstate.kernel import u64
-from afterstate.network import network as network_module
-from afterstate.network.network import Network, allocate, count_weights, free_memory
+from afterstate.memory import HUGE_PAGE, allocate, free_memory
+from afterstate.network.network import Network, count_weights
 from afterstate.network.patterns import (
     PRESETS,
     default_network,
@@ -225,14 +225,14 @@ def test_wrong_arguments(game: Game) -> None:
     with pytest.raises(InputError, match="4 or 1"):
         Network(make("2048", size="2x3"), "012", symmetry=8)
     with pytest.raises(InputError, match="afterstate"):
-        Network(game, "0123", values="action")  # type: ignore[arg-type]
+        Network(game, "0123", target="action")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="65536 weights"):
         Network(game, "0123", weights=np.zeros(7, np.float32))
 
 
 def test_weights_begin_at_a_huge_page() -> None:
     weights = allocate(1000)
-    assert weights.ctypes.data % network_module.HUGE_PAGE == 0
+    assert weights.ctypes.data % HUGE_PAGE == 0
     assert weights.shape == (1000,)
     assert not weights.any()
 

@@ -10,7 +10,7 @@ import pytest
 
 from afterstate.errors import FileError, InputError
 from afterstate.learning.options import Phase, TrainOptions, check_rate, normalise, option_type
-from afterstate.learning.plan import resolve
+from afterstate.learning.plan import make_plan
 from afterstate.learning.runfolder import RunFolder, find_model, options_as_dict
 
 EVERY_OPTION = [spec.name for spec in dataclasses.fields(TrainOptions)]
@@ -157,7 +157,7 @@ def test_percent_of_a_run_that_ends_by_time_is_time() -> None:
 def test_a_schedule_may_change_the_rule(schedule: str, steps: list[tuple[str, float]], coherent: bool) -> None:
     options = TrainOptions(games=1000, schedule=schedule)
     assert [(phase.method, phase.alpha) for phase in options.phases()[1:]] == steps
-    assert options.keeps_coherence is coherent
+    assert ("tc" in make_plan(options).rules) is coherent
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_saying_again_what_was_said_is_no_change() -> None:
     ],
 )
 def test_what_was_learned_cannot_change(given: dict[str, Any], words: list[str]) -> None:
-    options = TrainOptions(network="4x6", symmetry=8, games=1000)
+    options = make_plan(TrainOptions(network="4x6", symmetry=8, games=1000)).options
     with pytest.raises(InputError) as caught:
         options.changed(given)
     assert all(word in str(caught.value) for word in words), str(caught.value)
@@ -259,20 +259,20 @@ def test_percent_holds_the_games_fast() -> None:
         ({"size": "3x3"}, "012345,012478", 8),
     ],
 )
-def test_resolve_fills_in_the_network(given: dict[str, Any], network: str, symmetry: int) -> None:
-    options = resolve(TrainOptions(**given))
+def test_a_plan_fills_in_the_network(given: dict[str, Any], network: str, symmetry: int) -> None:
+    options = make_plan(TrainOptions(**given)).options
     assert (options.network, options.symmetry, options.rules) == (network, symmetry, "standard")
 
 
-def test_resolve_makes_a_block_no_longer_than_the_run() -> None:
-    assert resolve(TrainOptions(games=10)).block == 10
-    assert resolve(TrainOptions(games=5000)).block == 1000
-    assert resolve(TrainOptions(time=60.0)).block == 1000
+def test_a_plan_makes_a_block_no_longer_than_the_run() -> None:
+    assert make_plan(TrainOptions(games=10)).options.block == 10
+    assert make_plan(TrainOptions(games=5000)).options.block == 1000
+    assert make_plan(TrainOptions(time=60.0)).options.block == 1000
 
 
-def test_resolve_twice_is_once() -> None:
-    options = resolve(TrainOptions(games=10))
-    assert resolve(options) == options
+def test_a_plan_twice_is_once() -> None:
+    plan = make_plan(TrainOptions(games=10))
+    assert make_plan(plan.options) == plan
 
 
 # --- the file --------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import afterstate as af
-from afterstate.play.arena import play_match
+from afterstate.play.evaluation import measure
 from browsing import PHONE, Visit, ask_server, at, game_of, new_game, slide
 from commandline import NETWORK
 from serving import Served, served
@@ -88,7 +88,7 @@ def test_the_board_of_my_game_and_the_next_tile_of_threes(visit: Begin) -> None:
 @pytest.fixture(scope="module")
 def episodes(original: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("episodes") / "games.txt"
-    play_match(af.Agent(af.load(original)), games=3, seed=4, threads=1, save=file)
+    measure(af.Agent(af.load(original)), games=3, seed=4, threads=1, save=file)
     return file
 
 

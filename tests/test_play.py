@@ -12,9 +12,10 @@ import afterstate as af
 import reference
 from afterstate.games.game import Game, Slide, State, make
 from afterstate.games.results import make_results, summarise, wilson
+from afterstate.learning.options import TrainOptions
 from afterstate.play.agent import Agent
-from afterstate.play.arena import play_match
-from afterstate.play.bench import bench_eval, bench_gather, bench_train, legal_per_move, signature
+from afterstate.play.bench import bench_eval, bench_gather, bench_train, legal_per_move
+from afterstate.play.evaluation import measure
 from positions import state_of
 from searching import random_network
 
@@ -67,10 +68,10 @@ def test_equal_slides_go_to_the_first(game: Game) -> None:
 
 
 def test_threads_do_not_change_what_is_played(player: Agent) -> None:
-    one = play_match(player, games=60, seed=5, threads=1)
-    three = play_match(player, games=60, seed=5, threads=3)
+    one = measure(player, games=60, seed=5, threads=1)
+    three = measure(player, games=60, seed=5, threads=3)
     assert one.results.scores.tolist() == three.results.scores.tolist()
-    assert play_match(player, games=60, seed=6, threads=1).results.scores.tolist() != one.results.scores.tolist()
+    assert measure(player, games=60, seed=6, threads=1).results.scores.tolist() != one.results.scores.tolist()
 
 
 def test_a_summary_is_what_the_games_say(game: Game) -> None:
@@ -132,7 +133,7 @@ def test_an_episode_file_replays(tmp_path: Path, size: str) -> None:
     """The reference, which knows nothing of us, plays every line to the score that was measured."""
     game = make("2048", size=size)
     player = Agent(random_network(game, "0123,1"))
-    match = play_match(player, games=25, seed=2, threads=2, save=tmp_path / "games.txt")
+    match = measure(player, games=25, seed=2, threads=2, save=tmp_path / "games.txt")
     lines = (tmp_path / "games.txt").read_text().splitlines()
     assert len(lines) == 25
     for line, score, slides in zip(lines, match.results.scores, match.results.moves, strict=True):
@@ -144,7 +145,7 @@ def test_an_episode_file_replays(tmp_path: Path, size: str) -> None:
         cells, replayed, count = replay(actions, game.shape.rows, game.shape.columns)
         assert (replayed, count) == (score, slides)
         assert reference.is_over(cells, game.shape.rows, game.shape.columns)
-    assert match.results.scores.tolist() == play_match(player, games=25, seed=2).results.scores.tolist()
+    assert match.results.scores.tolist() == measure(player, games=25, seed=2).results.scores.tolist()
 
 
 # --- the Python interface --------------------------------------------------------------------------------------------------
@@ -180,7 +181,7 @@ def test_the_interface_as_documented(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_the_benchmark_measures_what_it_says() -> None:
     """A small one: moves are those of the games, and the network that comes out has learned."""
-    speed, network = bench_train(1, games=50, network="0123,4567")
+    speed, network = bench_train(TrainOptions(network="0123,4567"), 1, games=50)
     assert speed.moves > 50 * 20
     assert speed.moves_per_s > 0
     assert network.weights.any()
@@ -189,8 +190,3 @@ def test_the_benchmark_measures_what_it_says() -> None:
     assert bench_gather(network, 2, count=10_000) > 0
     assert 2 < legal_per_move(network, games=3) < 4
     assert np.array_equal(before, network.weights), "only training may change a network"
-
-
-def test_the_signature_hangs_on_the_results_only() -> None:
-    assert signature(games=20) == signature(games=20)
-    assert signature(games=20) != signature(games=21)

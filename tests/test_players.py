@@ -29,7 +29,7 @@ class Notes(af.RandomPlayer):
     def open_episode(self, game: af.Game) -> None:
         self.heard.append(game)
 
-    def close_episode(self, episode: af.Episode) -> None:
+    def close_episode(self, episode: af.Record) -> None:
         self.heard.append(episode)
 
 
@@ -40,12 +40,14 @@ def test_an_episode_is_a_game_by_the_rules(rules: str | None) -> None:
     episode = af.play_episode(game, player, af.RandomEnvironment(seed=3))
     assert player.heard == [game, episode]
     assert game.is_over(episode.states[-1])
-    assert len(episode.states) == len(episode.slides) + 1 == len(episode.afterstates) + 1
-    for number, slide in enumerate(episode.slides):
-        assert game.slide(episode.states[number], slide) == episode.afterstates[number]
-        following = [outcome.state for outcome in game.outcomes(episode.afterstates[number])]
-        assert episode.states[number + 1] in following
-    assert episode.score == game.score(episode.states[-1], sum(after.reward for after in episode.afterstates))
+    assert len(episode.states) == len(episode) + 1
+    rewards = 0
+    for number, slide in enumerate(episode.slides.tolist()):
+        after = game.afterstates(episode.states[number])[af.Slide(slide)]
+        assert (after.board, after.reward) == (episode.after[number], episode.rewards[number])
+        assert episode.states[number + 1] in [outcome.state for outcome in game.outcomes(after)]
+        rewards += after.reward
+    assert episode.score == game.score(episode.states[-1], rewards)
     assert episode.largest == max(game.face(cell) for cell in game.cells(episode.states[-1]))
 
 
@@ -62,10 +64,10 @@ def test_a_network_plays_the_games_of_an_evaluation() -> None:
 def test_a_line_of_the_course_tells_the_whole_game() -> None:
     game = af.make("2048", size="2x2")
     episode = af.play_episode(game, af.RandomPlayer(seed=2), af.RandomEnvironment(seed=2))
-    head, actions, tail = episode.line().split("|")
+    head, actions, tail = af.episode_line(episode).split("|")
     assert re.fullmatch(r"random:random@\d+", head)
     assert re.fullmatch(r"random@\d+", tail)
-    assert re.findall(r"#[URDL]", actions) == [f"#{slide.name[0]}" for slide in episode.slides]
+    assert re.findall(r"#[URDL]", actions) == [f"#{letter}" for letter in episode.moves]
     assert sum(int(reward) for reward in re.findall(r"\[(\d+)\]", actions)) == episode.score
 
 

@@ -9,7 +9,7 @@ import pytest
 from afterstate.api import train
 from afterstate.errors import FileError, InputError
 from afterstate.learning.options import TrainOptions
-from afterstate.learning.plan import all_patterns, resolve
+from afterstate.learning.plan import make_plan
 from afterstate.learning.recipes import load_recipe, recipe_names, with_recipe
 from afterstate.learning.runfolder import RunFolder
 from commandline import NETWORK, check, run
@@ -46,9 +46,9 @@ def test_every_recipe_can_be_used(name: str) -> None:
     assert recipe.takes
     assert recipe.expect
     assert recipe.version >= 1
-    options = resolve(TrainOptions(**with_recipe({"recipe": name})))
-    assert options.recipe == f"{name} {recipe.version}"
-    assert all_patterns(options)
+    plan = make_plan(TrainOptions(**with_recipe({"recipe": name})))
+    assert plan.options.recipe == f"{name} {recipe.version}"
+    assert plan.patterns
 
 
 def test_the_recipes_that_the_documents_name_are_there() -> None:

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from afterstate.errors import FileError
-from afterstate.games.game import Game, Slide, State, make
+from afterstate.games.game import Game, Slide, make
 from afterstate.games.results import Results
 from afterstate.network.network import Network
 from afterstate.play.agent import Agent
-from afterstate.play.arena import play_match
-from afterstate.play.episode import episode_line
-from afterstate.play.records import IllegalActionError, Record, read_records
+from afterstate.play.episode_line import episode_line
+from afterstate.play.episodes import Episode, IllegalActionError, read_episodes
+from afterstate.play.evaluation import measure
 from commandline import done
 from otherprogram import Told, read_line, rules_of, write_line
 
@@ -47,7 +47,7 @@ def play(game: Game, path: Path, games: int = 40) -> Results:
     patterns = "0123,4567" if game.shape.cells == 16 else "012,345"
     network = Network(game, patterns, symmetry=game.shape.symmetries)
     network.weights[:] = np.random.default_rng(3).uniform(0, 50, network.weights.size)
-    return play_match(Agent(network), games=games, seed=7, threads=1, save=path).results
+    return measure(Agent(network), games=games, seed=7, threads=1, save=path).results
 
 
 def line_of(actions: str) -> str:
@@ -60,8 +60,8 @@ def write(folder: Path, *lines: str | bytes) -> Path:
     return path
 
 
-def read_one(folder: Path, actions: str, game: Game) -> Record:
-    (only,) = read_records(write(folder, line_of(actions)), game)
+def read_one(folder: Path, actions: str, game: Game) -> Episode:
+    (only,) = read_episodes(write(folder, line_of(actions)), game)
     return only
 
 
@@ -83,16 +83,16 @@ def test_what_we_write_is_what_was_played(row: tuple[str, str, str], tmp_path: P
     """By our reader and by the slow one; all rewards of a line add up to its score."""
     game, path = build(row), tmp_path / "games.txt"
     results = play(game, path)
-    records = list(read_records(path, game))
+    records = list(read_episodes(path, game))
     assert [record.score for record in records] == results.scores.tolist()
-    assert [record.slides for record in records] == results.moves.tolist()
-    assert [record.largest for record in records] == results.largest.tolist()
+    assert [len(record) for record in records] == results.moves.tolist()
+    assert [record.largest_index for record in records] == results.largest.tolist()
     assert [record.line for record in records] == list(range(1, 41))
     rules = rules_of(row[0], row[1], game.shape.rows, game.shape.columns)
     for record, line in zip(records[:15], path.read_text().splitlines(), strict=False):
         told = read_line(rules, line)
         assert (told.score, told.slides, told.places, told.largest) == (
-            record.score, record.slides, record.places, record.largest,
+            record.score, len(record), record.places, record.largest_index,
         )  # fmt: skip
         assert told.rewards == told.score
         assert told.over
@@ -105,9 +105,9 @@ def test_what_another_program_writes(row: tuple[str, str, str], tmp_path: Path) 
     rules = rules_of(row[0], row[1], game.shape.rows, game.shape.columns)
     lines = [write_line(rules, generator, timed=number % 2 == 0) for number in range(12)]
     path = write(tmp_path, "".join(line + "\r\n" for line in lines))
-    for record, line in zip(read_records(path, game), lines, strict=True):
+    for record, line in zip(read_episodes(path, game), lines, strict=True):
         told = read_line(rules, line)
-        assert (record.score, record.slides, record.places, record.largest, record.slider_ms, record.placer_ms) == (
+        assert (record.score, len(record), record.places, record.largest_index, record.slider_ms, record.placer_ms) == (
             told.score, told.slides, told.places, told.largest, told.slider_ms, told.placer_ms,
         )  # fmt: skip
         assert (record.slider, record.placer, record.winner, record.ended) == ("my player", "the dice", "the dice", True)
@@ -118,26 +118,23 @@ def test_a_replay_is_the_game(row: tuple[str, str, str], tmp_path: Path) -> None
     """Every slide leads to its afterstate, every tile is one of the outcomes, and written again it is the same line."""
     game, path = build(row), tmp_path / "games.txt"
     play(game, path, games=3)
-    lines = path.read_bytes().splitlines(keepends=True)
-    for record, line in zip(read_records(path, game), lines, strict=True):
-        kept = record.replay()
-        assert len(kept.boards) == len(kept.slides) + 1 == record.slides + 1
-        assert episode_line(game, kept, record.slides, record.tick / 1000, record.tock / 1000) == line
-        for number in (*range(min(record.slides, 20)), record.slides - 1):
-            state = State(int(kept.boards[number]), int(kept.extras[number]))
-            after = game.afterstates(state)[Slide(kept.slides[number])]
-            assert (after.board, after.reward) == (int(kept.after[number]), int(kept.rewards[number]))
+    lines = path.read_text().splitlines()
+    for record, line in zip(read_episodes(path, game), lines, strict=True):
+        assert len(record.boards) == len(record) + 1
+        assert episode_line(record) == line
+        for number in (*range(min(len(record), 20)), len(record) - 1):
+            after = game.afterstates(record.state(number))[Slide(record.slides[number])]
+            assert (after.board, after.reward) == (int(record.after[number]), int(record.rewards[number]))
             if game.hints or game.name == "2048":  # else the file does not say the next tile, and an outcome does
-                following = State(int(kept.boards[number + 1]), int(kept.extras[number + 1]))
-                assert following in [outcome.state for outcome in game.outcomes(after)]
+                assert record.state(number + 1) in [outcome.state for outcome in game.outcomes(after)]
 
 
 def test_the_command_writes_what_we_read(small: Path, tmp_path: Path, game: Game) -> None:
     path = tmp_path / "games.txt"
     found = done("eval", small, "--games", "30", "--save", path, "--json").json
-    records = list(read_records(path, game))
+    records = list(read_episodes(path, game))
     assert sum(record.score for record in records) / 30 == pytest.approx(found["mean"])
-    assert sum(record.slides for record in records) == found["moves"]
+    assert sum(len(record) for record in records) == found["moves"]
 
 
 # --- by hand ---------------------------------------------------------------------------------------------------------
@@ -146,27 +143,24 @@ def test_the_command_writes_what_we_read(small: Path, tmp_path: Path, game: Game
 def test_2048_by_hand(tmp_path: Path, small_2048: Game) -> None:
     record = read_one(tmp_path, HAND_2048, small_2048)
     assert (record.slider, record.placer, record.winner) == ("me", "you", "you")
-    assert (record.line, record.tick, record.tock, record.all_ms) == (1, 1000, 1500, 500)
-    assert (record.score, record.slides, record.places, record.largest) == (12, 4, 6, 3)
+    assert (record.line, record.tick, record.tock, record.all_ms) == (1, 1.0, 1.5, 500)
+    assert (record.score, len(record), record.places, record.largest_index) == (12, 4, 6, 3)
     assert (record.slider_ms, record.placer_ms, record.ended) == (5, 0, True)
-    last = record.replay()
-    assert small_2048.format(State(int(last.boards[-1]), int(last.extras[-1]))) == "8 4 / 4 2"
+    assert small_2048.format(record.state(-1)) == "8 4 / 4 2"
 
 
 def test_threes_by_hand(tmp_path: Path, small_threes: Game) -> None:
     record = read_one(tmp_path, HAND_THREES, small_threes)
-    assert (record.score, record.slides, record.places, record.largest, record.ended) == (15, 5, 7, 4, True)
-    last = record.replay()
-    assert small_threes.format(State(int(last.boards[-1]), int(last.extras[-1]))) == "6 3 / 3 1 | bag 3 | next 2 | slid U"
+    assert (record.score, len(record), record.places, record.largest_index, record.ended) == (15, 5, 7, 4, True)
+    assert small_threes.format(record.state(-1)) == "6 3 / 3 1 | bag 3 | next 2 | slid U"
 
 
 def test_the_first_state_is_known_whole(tmp_path: Path) -> None:
     """Its bag and its next tile come out of the first tiles."""
     record = read_one(tmp_path, NINE, make("threes"))
-    (first,), (extra,) = record.replay().boards, record.replay().extras
-    said = make("threes").format(State(int(first), int(extra)))
+    said = make("threes").format(record.state(0))
     assert said == "1 2 3 1 / 2 3 1 2 / 3 0 0 0 / 0 0 0 0 | bag 23 | next 1"
-    assert (record.slides, record.places, record.score, record.ended) == (0, 9, 9, False)
+    assert (len(record), record.places, record.score, record.ended) == (0, 9, 9, False)
 
 
 def test_a_stored_reward_is_not_trusted(tmp_path: Path, small_2048: Game) -> None:
@@ -177,15 +171,15 @@ def test_a_stored_reward_is_not_trusted(tmp_path: Path, small_2048: Game) -> Non
 def test_games_that_stop_early(tmp_path: Path, small_threes: Game) -> None:
     for actions, slides, places in ((HAND_THREES[: -len("#U[3]312")], 4, 6), (HAND_THREES[: -len("312")], 5, 6)):
         record = read_one(tmp_path, actions, small_threes)
-        assert (record.slides, record.places, record.ended) == (slides, places, False)
-        assert len(record.replay().boards) == slides + 1
+        assert (len(record), record.places, record.ended) == (slides, places, False)
+        assert len(record.boards) == slides + 1
 
 
 def test_empty_lines_and_other_ends_of_lines(tmp_path: Path, small_2048: Game) -> None:
     one = line_of(HAND_2048)
     for text in (one.rstrip("\n"), one + "\n\n", one.replace("\n", "\r\n") + "\r\n", "\n" + one):
-        assert [record.score for record in read_records(write(tmp_path, text), small_2048)] == [12]
-    numbers = [record.line for record in read_records(write(tmp_path, one, "\n", one), small_2048)]
+        assert [record.score for record in read_episodes(write(tmp_path, text), small_2048)] == [12]
+    numbers = [record.line for record in read_episodes(write(tmp_path, one, "\n", one), small_2048)]
     assert numbers == [1, 3]
 
 
@@ -216,7 +210,7 @@ ILLEGAL_THREES = [
 @pytest.mark.parametrize(("actions", "message"), ILLEGAL_THREES, ids=[row[0][-12:] or "nothing" for row in ILLEGAL_THREES])
 def test_illegal_actions(actions: str, message: str, tmp_path: Path, small_threes: Game) -> None:
     path = write(tmp_path, line_of(HAND_THREES), line_of(actions))
-    records = read_records(path, small_threes)
+    records = read_episodes(path, small_threes)
     assert next(records).score == 15
     with pytest.raises(IllegalActionError, match=re.escape(str(path)) + ".*" + message.replace("line 1", "line 2")) as error:
         next(records)
@@ -239,7 +233,7 @@ def test_illegal_actions_on_the_whole_board(rules: str, actions: str, message: s
 def test_a_tile_enters_a_line_that_moved(tmp_path: Path) -> None:
     """In the official game; elsewhere it may enter any line with room."""
     rows = NINE.replace("612723831[3]", "612923A31[3]")  # 1 2 3 1 / 2 3 1 0 / 0 2 3 0
-    assert read_one(tmp_path, rows + "#L" + "F12", make("threes")).slides == 1
+    assert read_one(tmp_path, rows + "#L" + "F12", make("threes")).moves == "L"
     with pytest.raises(IllegalActionError, match="cannot enter cell F"):
         read_one(tmp_path, rows + "#L" + "F12", make("threes", rules="official"))
 
@@ -275,7 +269,7 @@ def test_a_long_line_of_brackets_is_refused_at_once(tmp_path: Path, game: Game) 
         with pytest.raises(FileError, match=r"action [12] cannot be read"):
             read_one(tmp_path, text, game)
         with pytest.raises(FileError, match="a game is written"):
-            list(read_records(write(tmp_path, text + "\n"), game))
+            list(read_episodes(write(tmp_path, text + "\n"), game))
 
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256))
@@ -301,17 +295,17 @@ PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256))
 def test_files_that_cannot_be_read(text: bytes, message: str, tmp_path: Path, small_2048: Game) -> None:
     path = write(tmp_path, text)
     with pytest.raises(FileError, match=re.escape(message)) as error:
-        list(read_records(path, small_2048))
+        list(read_episodes(path, small_2048))
     assert str(path) in str(error.value)
 
 
 def test_files_that_are_not_there(tmp_path: Path, game: Game) -> None:
     with pytest.raises(FileError, match=r"cannot read .*nosuch.*: No such file"):
-        list(read_records(tmp_path / "nosuch", game))
+        list(read_episodes(tmp_path / "nosuch", game))
     with pytest.raises(FileError, match=r"cannot read .*: Is a directory"):
-        list(read_records(tmp_path, game))
+        list(read_episodes(tmp_path, game))
     with pytest.raises(FileError, match="cannot read"):
-        list(read_records(tmp_path / ("x" * 300), game))
+        list(read_episodes(tmp_path / ("x" * 300), game))
 
 
 @pytest.mark.parametrize("row", GAMES[:2], ids=NAMES[:2])
@@ -321,7 +315,7 @@ def test_a_line_without_end(row: tuple[str, str, str], tmp_path: Path) -> None:
     with open(path, "r+b") as file:
         file.truncate(10**9)
     tracemalloc.start()
-    records = read_records(path, build(row))
+    records = read_episodes(path, build(row))
     with pytest.raises(FileError, match=r"line 2: no game takes \d+ characters" if row[1] == "tcg2022" else "line 1"):
         list(records)
     assert tracemalloc.get_traced_memory()[1] < 50e6
@@ -343,7 +337,7 @@ def test_a_game_of_other_rules(written: tuple[str, str], read: tuple[str, str], 
     line = write_line(rules_of(*written, 4, 4), random.Random(1))
     game = make(read[0], rules=read[1])
     with pytest.raises(FileError, match=words) as error:
-        list(read_records(write(tmp_path, line + "\n"), game))
+        list(read_episodes(write(tmp_path, line + "\n"), game))
     assert f"no game of {game.name} under the rules {game.rules}" in str(error.value)
     assert not isinstance(error.value, IllegalActionError)
 
@@ -353,7 +347,7 @@ def test_bonus_tiles_are_not_for_everyone(tmp_path: Path) -> None:
     generator = random.Random(2)
     lines = [write_line(rules_of("threes", "official", 4, 4), generator) + "\n" for _ in range(20)]
     with pytest.raises(IllegalActionError, match=r"cannot come now|cannot be announced"):
-        list(read_records(write(tmp_path, *lines), make("threes")))
+        list(read_episodes(write(tmp_path, *lines), make("threes")))
 
 
 def spoil(actions: str, generator: random.Random) -> str:
@@ -388,10 +382,10 @@ def test_spoiled_games_are_judged_as_by_the_slow_reader(row: tuple[str, str, str
         if told is None:
             refused += 1
             with pytest.raises(FileError):
-                list(read_records(path, game))
+                list(read_episodes(path, game))
         else:
-            (record,) = read_records(path, game)
-            assert (record.score, record.slides, record.places, record.ended) == (
+            (record,) = read_episodes(path, game)
+            assert (record.score, len(record), record.places, record.ended) == (
                 told.score, told.slides, told.places, told.over,
             )  # fmt: skip
     assert 40 < refused < 120
@@ -406,7 +400,7 @@ def test_many_games_take_no_memory(tmp_path: Path) -> None:
     results = play(game, path)
     path.write_bytes(path.read_bytes() * 300)
     assert path.stat().st_size > 2e6
-    records = read_records(path, game)
+    records = read_episodes(path, game)
     assert isinstance(records, Iterator)
     tracemalloc.start()
     score = sum(record.score for record in records)
@@ -417,6 +411,6 @@ def test_many_games_take_no_memory(tmp_path: Path) -> None:
 
 
 def test_reading_can_stop_anywhere(tmp_path: Path, small_2048: Game) -> None:
-    records = read_records(write(tmp_path, line_of(HAND_2048), "nonsense\n"), small_2048)
+    records = read_episodes(write(tmp_path, line_of(HAND_2048), "nonsense\n"), small_2048)
     assert next(records).score == 12
     del records

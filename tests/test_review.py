@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import afterstate as af
+from afterstate.engine.record import format_moves, parse_moves, replay
 from afterstate.games.game import Game, Slide, State
-from afterstate.play.onward import format_moves, parse_moves, replay
-from afterstate.play.review import best_line, review, weigh_all
+from afterstate.play.review import best_line, review
 from afterstate.rng import Purpose
 from searching import random_network
 
@@ -23,8 +23,7 @@ def played(network: af.Network, moves: int = 100_000, seed: int = 3) -> tuple[li
     """A game by the network's own choice."""
     rng = af.Random(seed, Purpose.PLAY)
     record = af.Agent(network).play_on(network.game.start(rng), rng, moves=moves)
-    states = [State(int(board), int(extra)) for board, extra in zip(record.boards, record.extras, strict=True)]
-    return states, format_moves(record.slides), record.rewards.tolist(), rng
+    return record.states, record.moves, record.rewards.tolist(), rng
 
 
 def by_hand(network: af.Network, seed: int = 3) -> tuple[list[State], str, list[int], af.Random]:
@@ -161,8 +160,9 @@ def test_luck_is_nothing_on_average(network: af.Network) -> None:
     outcomes = game.outcomes(afterstate)
     boards = np.array([outcome.state.board for outcome in outcomes], np.uint64)
     extras = np.array([outcome.state.extra for outcome in outcomes], np.uint64)
-    best = np.where(np.isfinite(top := weigh_all(network, boards, extras, 1).max(axis=1)), top, 0.0)
-    ahead = weigh_all(network, np.array([state.board], np.uint64), np.array([state.extra], np.uint64), 2)[0, slide]
+    best = np.where(np.isfinite(top := af.Agent(network).weigh_all(boards, extras).max(axis=1)), top, 0.0)
+    ahead = af.Agent(network, depth=2, exact=True).choose(state).values[slide]
+    assert ahead is not None
     mean = float(np.dot(best - (ahead - afterstate.reward), [outcome.probability for outcome in outcomes]))
     assert mean == pytest.approx(0.0, abs=abs(ahead) * 1e-6 + 1e-3)
     assert np.abs(best - (ahead - afterstate.reward)).max() > 10 * abs(mean)

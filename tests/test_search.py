@@ -20,12 +20,13 @@ import reference_threes as slow_threes
 from afterstate.games.game import Game, Slide, State, make
 from afterstate.games.results import make_results, usual_tile
 from afterstate.kernel import kernel, u64
-from afterstate.network.greedy import ValueOf
+from afterstate.network.lookup import Target
 from afterstate.network.network import Network
+from afterstate.network.training import Training
 from afterstate.play.agent import Agent
 from afterstate.rng import Random
 from afterstate.search.expectimax import lower
-from afterstate.search.lookahead import highest_tile, make_view
+from afterstate.search.lookahead import highest_tile, make_chooser
 from afterstate.search.options import SearchOptions
 from afterstate.search.table import LEAF_BITS, find, keep, leaf_place, line_of, make_table
 from commandline import BOARD, read_metrics
@@ -54,7 +55,7 @@ def tree_2048(network: Network, **cuts: Any) -> slow.Tree:
         return network.value(state_of(game, list(cells)))
 
     rules = Rules2048(game.shape.rows, game.shape.columns)
-    return slow.Tree(rules, lambda cells: value(tuple(cells)), network.values == "state", **cuts)
+    return slow.Tree(rules, lambda cells: value(tuple(cells)), network.target == "state", **cuts)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +80,7 @@ def test_exact_values_of_2048(network: Network, depth: int, count: int, empty: i
 
 @pytest.mark.parametrize("values", ["afterstate", "state"])
 @pytest.mark.parametrize(("size", "depths"), [("2x2", (1, 2, 3, 4, 5)), ("2x3", (1, 2, 3)), ("3x3", (2,))])
-def test_exact_values_on_small_boards(size: str, depths: tuple[int, ...], values: ValueOf) -> None:
+def test_exact_values_on_small_boards(size: str, depths: tuple[int, ...], values: Target) -> None:
     game = make("2048", size=size)
     network = random_network(game, "012,1", values)
     tree = tree_2048(network)
@@ -315,7 +316,7 @@ def test_a_board_is_downgraded(network: Network, cells: list[int]) -> None:
     game = network.game
     state = state_of(game, cells)
     for face in (4096, 32768):
-        view = make_view(network, SearchOptions(depth=2, downgrade=face).resolve())
+        view = make_chooser(network, SearchOptions(depth=2, downgrade=face).resolve())
         board, extra = lower(game.tables, view, u64(state.board), u64(state.extra))
         lowered = State(int(board), int(extra))
         assert faces(game, lowered) == slowly_downgraded(cells, face // 2)
@@ -352,17 +353,17 @@ def test_tiles_beyond_the_usual_ones_are_downgraded(network: Network, tmp_path: 
     folder = tmp_path / "run"
     run = af.train(make("2048"), network="01,45", games=300, block=150, threads=1, seed=1, run=folder)
     (*_, block) = [record for record in read_metrics(folder) if record["kind"] == "block"]
-    usual = run.network.training["usual"]
+    usual = run.network.training.usual
     assert usual == max(round(math.log2(int(tile))) for tile, share in block["reached"].items() if share > 0.01)
-    for index, highest in ((usual, 0), (10, 0), (11, 10), (13, 12), (15, 14), ("13", 0), (-1, 0), (99, 0)):
-        network.training["usual"] = index
+    for index, highest in ((usual, 0), (10, 0), (11, 10), (13, 12), (15, 14), (-1, 0), (99, 0)):
+        network.training = Training(usual=index)
         assert highest_tile(network, SearchOptions(depth=2).resolve()) == highest
         assert highest_tile(network, SearchOptions(move_time=0.1).resolve()) == highest
         assert highest_tile(network, SearchOptions(depth=1).resolve()) == 0
         assert highest_tile(network, SearchOptions(depth=2, exact=True).resolve()) == 0
         assert highest_tile(network, SearchOptions(depth=2, downgrade=0).resolve()) == 0
         assert highest_tile(network, SearchOptions(depth=1, downgrade=16).resolve()) == 3
-    del network.training["usual"]
+    network.training = Training()
     assert highest_tile(network, SearchOptions(depth=2).resolve()) == 0  # nothing is known of a network that nobody trained
 
 

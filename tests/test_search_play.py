@@ -11,14 +11,15 @@ import pytest
 
 import afterstate as af
 from afterstate.cli.main import Exit
+from afterstate.engine.choosers import GREEDY
 from afterstate.games.game import Game, Slide, make
 from afterstate.kernel import kernel, now
 from afterstate.network.network import Network
 from afterstate.play.agent import Agent
-from afterstate.play.arena import play_match
-from afterstate.search.lookahead import BY_DEPTH, BY_TIME, LONGEST, Lookahead, make_view
+from afterstate.play.evaluation import measure
+from afterstate.search.lookahead import BY_DEPTH, BY_TIME, LONGEST, Lookahead, make_chooser
 from afterstate.search.options import SearchOptions, expected_time
-from afterstate.search.statistics import gather
+from afterstate.search.statistics import add_up
 from commandline import BOARD, OVER, PROGRAM, check, done
 from commandline import run as run_command
 from positions import state_of
@@ -86,14 +87,14 @@ def test_one_slide_needs_no_time(network: Network) -> None:
 
 
 def test_percentiles_are_those_of_the_moves(network: Network) -> None:
-    view = make_view(network, SearchOptions(depth=2).resolve())
+    view = make_chooser(network, SearchOptions(depth=2).resolve())
     assert isinstance(view, Lookahead)
-    assert gather([network.view]) is None
+    assert add_up([GREEDY]) is None
     for taken, count in ((1000, 900), (50_000, 90), (8_000_000, 10)):
         view.counts[BY_TIME + int(math.log2(taken) * 64)] += count
     view.counts[BY_DEPTH + 2] = 1000
     view.counts[LONGEST] = 9_000_000
-    found = gather([view])
+    found = add_up([view])
     assert found is not None
     assert found.moves == 1000
     assert found.times["p50"] == pytest.approx(1e-6, rel=0.02)
@@ -108,8 +109,8 @@ def test_percentiles_are_those_of_the_moves(network: Network) -> None:
 @pytest.mark.parametrize("depth", [2, 3])
 def test_threads_play_the_same_games(game: Game, depth: int) -> None:
     agent = Agent(random_network(game, "0123,0145"), depth=depth)
-    one = play_match(agent, games=12, seed=5, threads=1)
-    three = play_match(agent, games=12, seed=5, threads=3)
+    one = measure(agent, games=12, seed=5, threads=1)
+    three = measure(agent, games=12, seed=5, threads=3)
     assert one.results.scores.tolist() == three.results.scores.tolist()
     assert one.search is not None
     assert three.search is not None

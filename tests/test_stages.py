@@ -10,29 +10,26 @@ from hypothesis import given, settings
 import reference_learning as slow
 from afterstate.errors import InputError
 from afterstate.games.game import Game, State, make
-from afterstate.games.results import make_results
-from afterstate.kernel import u64
-from afterstate.learning.episode import make_seat, play_games
+from afterstate.learning.backups import make_backup
 from afterstate.learning.options import TrainOptions
-from afterstate.learning.rules import MOVES, TD, make_tc
 from afterstate.learning.runfolder import RunFolder
 from afterstate.learning.starts import POOL, SHORTEST, make_starts
-from afterstate.learning.targets import make_target
 from afterstate.learning.trainer import Run, resume, train
+from afterstate.learning.update import MOVES
 from afterstate.network.fold import fold
 from afterstate.network.modelfile import load_model, load_tensors, save_model
 from afterstate.network.network import Network
 from afterstate.rng import Purpose
 from listeners import StopAt
+from playing import SEED, new_tc, new_td, play_games, seat_to_learn
 from positions import boards, state_of
 
-SEED = 5
 STAGES = (0, 32, 64)
 
 
-def staged(game: Game, stages: tuple[int, ...] = STAGES, *, values: Any = "afterstate") -> tuple[Network, slow.Network]:
+def staged(game: Game, stages: tuple[int, ...] = STAGES, *, target: Any = "afterstate") -> tuple[Network, slow.Network]:
     """A network with random weights in its first stage, and the same as the reference has it."""
-    fast = Network(game, "0123,014", stages=stages, values=values)
+    fast = Network(game, "0123,014", stages=stages, target=target)
     first = fast.weights.size // len(stages)
     fast.weights[:first] = np.random.default_rng(3).uniform(-100, 100, first)
     copy = slow.Network(4, 4, [list(cells) for cells in fast.layout], 8, [{} for _ in range(2 * len(stages))], list(stages))
@@ -42,15 +39,11 @@ def staged(game: Game, stages: tuple[int, ...] = STAGES, *, values: Any = "after
 
 
 def play(network: Network, number: int, *, starts: str = "fresh", coherent: bool = False, count: int = 1) -> tuple[Any, Any]:
-    target = make_target(backward=False, decay=0.5, horizon=3, steps=1, longest=network.game.longest)
-    seat = make_seat(network, target, make_starts(starts, longest=network.game.longest, stages=len(network.stages)))
-    rule = make_tc(network, 0.5) if coherent else TD(np.float64(0.3))
-    results = make_results(count)
-    play_games(
-        seat, network.game.tables, network.lookup, network.view, rule,
-        u64(SEED), u64(Purpose.TRAIN), number, count, results, 0,
-    )  # fmt: skip
-    return results, seat
+    backup = make_backup(backward=False, decay=0.5, horizon=3, steps=1, longest=network.game.longest)
+    observer = make_starts(starts, longest=network.game.longest, stages=len(network.stages))
+    rule = new_tc(network, 0.5) if coherent else new_td(0.3)
+    seat = seat_to_learn(network, rule, backup, observer=observer)
+    return play_games(seat, number, count), seat
 
 
 def compare(fast: Network, copy: slow.Network) -> int:
@@ -70,17 +63,17 @@ def compare(fast: Network, copy: slow.Network) -> int:
 # --- stages --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("values", ["afterstate", "state"])
+@pytest.mark.parametrize("target", ["afterstate", "state"])
 @pytest.mark.parametrize("coherent", [False, True])
-def test_learning_with_stages_equals_the_reference(game: Game, coherent: bool, values: Any) -> None:
+def test_learning_with_stages_equals_the_reference(game: Game, coherent: bool, target: Any) -> None:
     """Weights are promoted when they are first written, and not before; values bootstrap across the border."""
     rule = slow.Rule(0.5, coherent=True, decay=0.5, horizon=3) if coherent else slow.Rule(0.3, decay=0.5, horizon=3)
     late = 0
     for number in range(60):
-        fast, copy = staged(game, values=values)
+        fast, copy = staged(game, target=target)
         try:
             score, slides, _, _ = slow.train_game(
-                copy, slow.Generator(SEED, int(Purpose.TRAIN), number), rule, of_states=values == "state"
+                copy, slow.Generator(SEED, int(Purpose.TRAIN), number), rule, of_states=target == "state"
             )
         except slow.NearTieError:
             continue
@@ -148,7 +141,7 @@ def test_a_restart_begins_in_the_middle_of_the_last_game(game: Game) -> None:
             continue
         results, seat = play(fast, number, starts="restart")
         assert (results.scores[0], results.moves[0]) == (score, slides)
-        assert seat.tally.sums[MOVES] == total
+        assert seat.learner.tally.sums[MOVES] == total
         compare(fast, copy)
         compared += rounds > 2
         if compared == 2:
@@ -160,7 +153,7 @@ def test_a_carousel_begins_in_every_stage_that_was_met(game: Game) -> None:
     """Pools hold first boards of their stage only, and the games that begin there are learned from."""
     network, _ = staged(game)
     results, seat = play(network, 0, starts="carousel", count=80)
-    pools = seat.starts
+    pools = seat.observer
     for stage in (1, 2):
         assert 0 < pools.counts[stage] < POOL
         for board, extra in zip(pools.boards[stage, : pools.counts[stage]], pools.extras[stage], strict=False):
@@ -168,7 +161,7 @@ def test_a_carousel_begins_in_every_stage_that_was_met(game: Game) -> None:
             assert STAGES[stage] <= largest
             assert stage == 2 or largest < STAGES[2]
     assert pools.counts[0] == 0
-    assert seat.tally.sums[MOVES] > 1.3 * results.moves.sum()
+    assert seat.learner.tally.sums[MOVES] > 1.3 * results.moves.sum()
 
 
 # --- smaller patterns ----------------------------------------------------------------------------------------------------

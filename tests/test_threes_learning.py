@@ -13,11 +13,12 @@ import reference_threes as slow_threes
 from afterstate.errors import InputError
 from afterstate.games.game import Slide, State, make
 from afterstate.network.fold import fold
-from afterstate.network.greedy import ValueOf
+from afterstate.network.lookup import Target
 from afterstate.network.network import Network
 from afterstate.play.agent import Agent
 from afterstate.rng import Purpose, Random
-from test_learning import SEED, play
+from playing import SEED
+from test_learning import play
 
 CASES = [
     ("tcg2022", (4, 4), ["012", "456"], "swap+entry+hint"),
@@ -41,12 +42,12 @@ TASKS += [("td0", CASES[2], "state"), ("tc-lambda", CASES[0], "state")]
 
 
 def random_pair(
-    case: tuple[str, tuple[int, int], list[str], str], values: ValueOf, seed: int
+    case: tuple[str, tuple[int, int], list[str], str], target: Target, seed: int
 ) -> tuple[Network, slow_threes.Network]:
     """The same random weights in a network and in the reference."""
     rules, (rows, columns), patterns, context = case
     game = make("threes", rules=rules, size=f"{rows}x{columns}")
-    fast = Network(game, patterns, symmetry=game.shape.symmetries, values=values, context=context)
+    fast = Network(game, patterns, symmetry=game.shape.symmetries, target=target, context=context)
     fast.weights[:] = np.random.default_rng(seed).uniform(-100, 100, fast.weights.size)
     layout = [list(cells) for cells in fast.layout]
     copy = slow_threes.Network(slow_threes.Game(rules, rows, columns), layout, fast.symmetry, set(context.split("+")))
@@ -61,16 +62,16 @@ def tables(network: Network) -> list[tuple[Any, int, int]]:
     return [(network.tiles(number, 0, context), number, context) for context, number in every]
 
 
-@pytest.mark.parametrize(("name", "case", "values"), TASKS, ids=str)
-def test_games_of_learning_equal_the_reference(name: str, case: Any, values: ValueOf) -> None:
+@pytest.mark.parametrize(("name", "case", "target"), TASKS, ids=str)
+def test_games_of_learning_equal_the_reference(name: str, case: Any, target: Target) -> None:
     compared = 0
     for number in range(60):
-        fast, copy = random_pair(case, values, number)
+        fast, copy = random_pair(case, target, number)
         generator = slow.Generator(SEED, int(Purpose.TRAIN), number)
         rule = RULES[name]
         rule.coherence.clear()
         try:
-            _, slides, last, _ = slow.train_game(copy, generator, rule, of_states=values == "state")
+            _, slides, last, _ = slow.train_game(copy, generator, rule, of_states=target == "state")
         except slow.NearTieError:
             continue
         position: Any = last

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
+from afterstate.engine.workers import Workers, count_threads
 from afterstate.errors import FileError, InputError, ResourceError
 from afterstate.games.results import Summary
 from afterstate.learning.options import TrainOptions
 from afterstate.learning.progress import Listener, Progress
 from afterstate.learning.runfolder import RunFolder, find_model
-from afterstate.learning.trainer import WARM_UP, Run, Trainer, resume, train
-from afterstate.learning.workers import Workers, count_threads
+from afterstate.learning.team import WARM_UP
+from afterstate.learning.trainer import Run, Trainer, resume, train
 from afterstate.network.modelfile import load_model, read_header
 from commandline import PROGRAM, done, process
 from listeners import StopAt
@@ -46,7 +47,7 @@ def test_a_run_folder_holds_everything(whole: Run) -> None:
     names = {path.relative_to(whole.folder).as_posix() for path in whole.folder.rglob("*") if path.is_file()}
     assert names == {"config.toml", "metrics.jsonl", "checkpoints/last.safetensors", "checkpoints/best.safetensors"}
     assert RunFolder(whole.folder).read_config() == options(
-        games=2000, eval_every=500, eval_games=20, rules="standard", symmetry=8, context="", best="win"
+        games=2000, eval_every=500, eval_games=20, rules="standard", symmetry=8, alpha=0.1, context="", best="win"
     )
     blocks = [record for record in whole.metrics if record["kind"] == "block"]
     assert [block["games"] for block in blocks] == list(range(100, 2001, 100))
@@ -306,7 +307,7 @@ def test_checkpoints_on_the_way_cost_little(tmp_path: Path, monkeypatch: pytest.
 
     def slow(self: Trainer) -> None:
         save(self)
-        written.append(self.games)
+        written.append(self.state.games)
         self.save_seconds = cost
 
     monkeypatch.setattr("afterstate.learning.trainer.SAVE_EVERY", 0.0)

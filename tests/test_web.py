@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 import afterstate as af
-from afterstate.play.arena import play_match
+from afterstate.play.evaluation import measure
 from afterstate.web.guard import MAX_BODY, POLICY
 from commandline import PATIENCE, read_json
 from serving import BOARD, HERE, OVER, ask, client, make_models
@@ -200,7 +200,7 @@ def test_the_coach_reads_a_game_by_seed_and_by_its_record(
 ) -> None:
     network = af.load(models[number])
     file = tmp_path / "games.txt"
-    play_match(af.Agent(network), games=1, seed=4, threads=1, save=file)
+    measure(af.Agent(network), games=1, seed=4, threads=1, save=file)
     ref = {"game": network.game.name, "rules": network.game.rules}
     ids = {model["name"]: model["id"] for model in page.get("/api/models").json()["models"]}
     told = ask(page, "/api/coach", model=ids[models[number].stem], episode=file.read_text(), **ref)

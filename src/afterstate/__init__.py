@@ -13,16 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from afterstate.api import load, train
+    from afterstate.engine.record import Record, replay
     from afterstate.errors import AfterstateError, DivergedError, FileError, InputError, ModelError, ResourceError
     from afterstate.games.game import Afterstate, Game, Outcome, Slide, State, make
     from afterstate.games.results import Summary
     from afterstate.learning.trainer import Run
     from afterstate.network.network import Explanation, Network
     from afterstate.play.agent import Agent, Choice
-    from afterstate.play.arena import evaluate
+    from afterstate.play.episode_line import episode_line
+    from afterstate.play.episodes import Episode, read_episodes
+    from afterstate.play.evaluation import evaluate
+    from afterstate.play.judge import Verdict, judge
     from afterstate.play.players import (
         Environment,
-        Episode,
         NetworkPlayer,
         Player,
         RandomEnvironment,
@@ -30,23 +33,31 @@ if TYPE_CHECKING:
         play_episode,
         play_episodes,
     )
+    from afterstate.play.review import Review, best_line, review
     from afterstate.rng import Random
+    from afterstate.search.solve import Solution, solve
 
 # where each name lives; loaded on first use, so that `import afterstate` stays quick
 _HOMES = {
     "afterstate.api": ("load", "train"),
     "afterstate.errors": ("AfterstateError", "DivergedError", "FileError", "InputError", "ModelError", "ResourceError"),
+    "afterstate.engine.record": ("Record", "replay"),
     "afterstate.games.game": ("Afterstate", "Game", "Outcome", "Slide", "State", "make"),
     "afterstate.games.results": ("Summary",),
     "afterstate.learning.trainer": ("Run",),
     "afterstate.network.network": ("Explanation", "Network"),
     "afterstate.play.agent": ("Agent", "Choice"),
-    "afterstate.play.arena": ("evaluate",),
+    "afterstate.play.episode_line": ("episode_line",),
+    "afterstate.play.episodes": ("Episode", "read_episodes"),
+    "afterstate.play.evaluation": ("evaluate",),
+    "afterstate.play.judge": ("Verdict", "judge"),
     "afterstate.play.players": (
-        *("Environment", "Episode", "NetworkPlayer", "Player"),
+        *("Environment", "NetworkPlayer", "Player"),
         *("RandomEnvironment", "RandomPlayer", "play_episode", "play_episodes"),
     ),
+    "afterstate.play.review": ("Review", "best_line", "review"),
     "afterstate.rng": ("Random",),
+    "afterstate.search.solve": ("Solution", "solve"),
 }
 
 __all__ = [
@@ -69,16 +80,28 @@ __all__ = [
     "Random",
     "RandomEnvironment",
     "RandomPlayer",
+    "Record",
     "ResourceError",
+    "Review",
     "Run",
     "Slide",
+    "Solution",
     "State",
     "Summary",
+    "Verdict",
+    "best_line",
+    "episode_line",
     "evaluate",
+    "judge",
     "load",
     "make",
     "play_episode",
     "play_episodes",
+    "read_episodes",
+    "replay",
+    "review",
+    "rng",
+    "solve",
     "train",
 ]  # fmt: skip
 

@@ -1,10 +1,10 @@
 """The few functions that people call from Python: train a player, load one."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from afterstate.games.game import Game, make
-from afterstate.learning.options import TrainOptions, normalise
+from afterstate.learning.options import TrainGiven, TrainOptions, normalise
 from afterstate.learning.recipes import with_recipe
 from afterstate.learning.runfolder import find_model
 from afterstate.learning.trainer import Run
@@ -14,21 +14,27 @@ from afterstate.network.modelfile import load_model
 from afterstate.network.network import Network
 
 
-def train(game: Game | str = "2048", *, run: Path | str | None = None, resume: bool = False, **options: Any) -> Run:
-    """Train a player: train(make("2048"), network="4x6", games=100_000, seed=1).
+def train(
+    game: Game | str = "2048", *, run: Path | str | None = None, resume: bool = False, **options: Unpack[TrainGiven]
+) -> Run:
+    """Train a player.
 
-    `options` are those of `afterstate train`, with underscores: see `TrainOptions`; `recipe` names a set of them. Without `run`
-    a new folder is made below runs/.
+    run = train("2048", network="4x6", method="tc", lambda_=0.5, games=100_000, seed=1)
+    run.network, run.folder, run.metrics[-1]["mean"]
+
+    The options are those of `afterstate train`, with underscores; `recipe` names a set of them. Without `run` a new folder is
+    made below runs/. With `resume` the run in that folder goes on, and only the options that change are given.
     """
+    given: dict[str, Any] = dict(options)
     if resume:
         if run is None:
             raise TypeError("resume needs the folder of a run")
-        return go_on(run, normalise(options))
+        return go_on(run, normalise(given))
     played = make(game) if isinstance(game, str) else game
-    chosen = {"game": played.name, "rules": played.rules, "size": str(played.shape)} | options
+    chosen = {"game": played.name, "rules": played.rules, "size": str(played.shape)} | given
     return begin(TrainOptions(**with_recipe(chosen)), run=run)
 
 
 def load(path: Path | str) -> Network:
-    """A network from a model file or a run folder (its best checkpoint), memory-mapped."""
+    """A network from a model file or a run folder (its best checkpoint), memory-mapped: load("runs/mine")."""
     return load_model(find_model(path))

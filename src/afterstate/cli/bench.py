@@ -7,6 +7,7 @@ import typer
 
 from afterstate.cli.common import compiling, console, print_json
 from afterstate.learning.options import TrainOptions
+from afterstate.learning.rules import RULES
 from afterstate.units import format_rate, parse_count
 
 
@@ -29,7 +30,7 @@ def bench(
     rules: Annotated[str | None, typer.Option(help="rule set")] = None,
     games: Annotated[str, typer.Option(help="training games from a fresh network")] = "10k",
     network: Annotated[str, typer.Option(help="network")] = "4x6",
-    method: Annotated[str, typer.Option(help="learning rule: td (alpha 0.1) or tc (alpha 1.0)")] = "td",
+    method: Annotated[str, typer.Option(help=f"learning rule, at its usual rate: {' or '.join(RULES)}")] = "td",
     decay: Annotated[float, typer.Option("--lambda", help="lambda, delayed by three moves")] = 0.0,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
@@ -44,54 +45,57 @@ def bench(
     Machines are noisy: compare two programs only by runs in turn, and by the median of several.
     """
     count = parse_count(games, name="games")
-    TrainOptions(method=method, lambda_=decay)  # type: ignore[arg-type]
+    options = TrainOptions.read(game, rules=rules, network=network, method=method, lambda_=decay)
     with compiling():
-        from afterstate.games.game import make
-        from afterstate.learning.workers import count_threads
-        from afterstate.play.bench import (
-            SEARCHES,
-            bench_eval,
-            bench_gather,
-            bench_round_trip,
-            bench_search,
-            bench_train,
-            legal_per_move,
-            signature,
-        )
+        from afterstate.engine.workers import count_threads
+        from afterstate.play.bench import bench_train
+        from afterstate.play.signature import SIGNED, signature
 
-        played_game = make(game, rules=rules)
-        how: Any = {"game": played_game, "network": network, "method": method, "decay": decay}
-        sets = [count_threads(threads)] if threads is not None else sorted({1, count_threads(None)})
-        if what is What.SIGNATURE:
-            found: dict[str, Any] = {"signature": signature()}
-        else:
-            bench_train(1, games=1, **how)
-            found = {"games": count, **how, "game": played_game.name, "rules": played_game.rules, "runs": []}
-            for number in sets:
-                trained, learned = bench_train(number, games=count, **how)
-                run: dict[str, Any] = {"threads": number, "train": {"moves_per_s": trained.moves_per_s, "mean": trained.mean}}
-                if what in {What.ALL, What.TRAIN} and number > 1 and (there_and_back := bench_round_trip()) is not None:
-                    run["round_trip_ns"] = there_and_back
-                if what is What.SEARCH:
-                    speeds = {name: bench_search(learned, number, name) for name in SEARCHES}
-                    run["search"] = {name: {"moves_per_s": one.moves_per_s, "mean": one.mean} for name, one in speeds.items()}
-                elif what is not What.TRAIN:
-                    played = bench_eval(learned, number)
-                    run["eval"] = {"moves_per_s": played.moves_per_s, "mean": played.mean}
-                if what is What.ALL:
-                    limit = bench_gather(learned, number)
-                    looked_up = trained.moves_per_s * legal_per_move(learned)
-                    run["gather"] = {"lookups_per_s": limit, "train_lookups_per_s": looked_up, "train_share": looked_up / limit}
-                if what in {What.EVAL, What.SEARCH}:
-                    del run["train"]
-                found["runs"].append(run)
-                del learned
-            if what is What.ALL:
-                found["signature"] = signature()
+        found: dict[str, Any] = {}
+        if what is not What.SIGNATURE:
+            found = {"games": count, "game": game, "rules": rules, "network": network, "method": method, "lambda": decay}
+            sets = [count_threads(threads)] if threads is not None else sorted({1, count_threads(None)})
+            bench_train(options, 1, games=1)
+            found["runs"] = [_measure(what, options, number, count) for number in sets]
+        if what in {What.ALL, What.SIGNATURE}:
+            found["signatures"] = {name: signature(name) for name in SIGNED}
     if as_json:
         print_json(found)
     else:
         _show(found)
+
+
+def _measure(what: What, options: TrainOptions, threads: int, games: int) -> dict[str, Any]:
+    """What is asked for, with so many threads."""
+    from afterstate.play.bench import (
+        SEARCHES,
+        Speed,
+        bench_eval,
+        bench_gather,
+        bench_round_trip,
+        bench_search,
+        bench_train,
+        legal_per_move,
+    )
+
+    def speed(one: Speed) -> dict[str, float]:
+        return {"moves_per_s": one.moves_per_s, "mean": one.mean}
+
+    trained, network = bench_train(options, threads, games=games)
+    run: dict[str, Any] = {"threads": threads}
+    if what in {What.ALL, What.TRAIN}:
+        run["train"] = speed(trained)
+        if threads > 1 and (there_and_back := bench_round_trip()) is not None:
+            run["round_trip_ns"] = there_and_back
+    if what in {What.ALL, What.EVAL}:
+        run["eval"] = speed(bench_eval(network, threads))
+    if what is What.SEARCH:
+        run["search"] = {name: speed(bench_search(network, threads, name)) for name in SEARCHES}
+    if what is What.ALL:
+        limit = bench_gather(network, threads)
+        looked_up = trained.moves_per_s * legal_per_move(network)
+        run["gather"] = {"lookups_per_s": limit, "train_lookups_per_s": looked_up, "train_share": looked_up / limit}
+    return run
 
 
 def _show(found: dict[str, Any]) -> None:
@@ -119,7 +123,8 @@ def _show(found: dict[str, Any]) -> None:
                 *limits,
             )
         screen.print(
-            f"{found['game']} ({found['rules']}), {found['network']}, {found['method']}({found['decay']:g}), "
+            f"{found['game']}{' ' + found['rules'] if found['rules'] else ''}, {found['network']}, "
+            f"{found['method']}({found['lambda']:g}), "
             f"the first {found['games']:,} games",
             style="grey50",
         )
@@ -127,5 +132,6 @@ def _show(found: dict[str, Any]) -> None:
         for run in found["runs"]:
             if "round_trip_ns" in run:
                 screen.print(f"from core to core and back: {run['round_trip_ns']:.0f} ns")
-    if "signature" in found:
-        screen.print(f"signature {found['signature']}")
+    if "signatures" in found:
+        for name, hashed in found["signatures"].items():
+            screen.print(f"signature {hashed}  {name}")

@@ -31,12 +31,12 @@ def evaluate(
     With --depth or --move-time the player looks ahead. From depth 3 on it leaves out what hardly matters, see docs/search.md.
     """
     count = parse_count(games, name="games")
-    SearchOptions.of(**search)  # a wrong option is told before anything heavy is loaded
+    SearchOptions.read(**search).resolve()  # a wrong option is told before anything heavy is loaded
+    from afterstate.engine.workers import Share, count_threads
     from afterstate.learning.runfolder import find_model
-    from afterstate.learning.workers import Share, count_threads
     from afterstate.network.modelfile import load_model
     from afterstate.play.agent import Agent
-    from afterstate.play.arena import play_match
+    from afterstate.play.evaluation import measure
     from afterstate.report.tables import search_line, summary_table
     from afterstate.search.optimum import optimum
 
@@ -51,13 +51,13 @@ def evaluate(
         def on_tick(share: Share) -> None:
             show(share.games, f"playing, {share.moves:,} moves" if agent.searches else None)
 
-        match = play_match(agent, games=count, seed=seed, threads=threads, save=save, on_tick=on_tick)
+        match = measure(agent, games=count, seed=seed, threads=threads, save=save, on_tick=on_tick)
     if match.summary is None:
         raise typer.Exit(130)
     best = optimum(network.game)
     if as_json:
         known = {} if best is None else {"optimum": best}
-        how = {"depth": agent.depth, "move_time": agent.options.move_time, "exact": agent.options.exact}
+        how = {"depth": agent.depth, "move_time": agent.plan.move_time, "exact": agent.plan.exact}
         done = {} if match.search is None else {"search": match.search.as_dict()}
         print_json({"model": str(path), **how, "seed": seed} | match.summary.as_dict() | done | known)
     else:

@@ -1,6 +1,6 @@
 """afterstate info: what is in a model, a run or a network."""
 
-import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,8 +25,9 @@ def info(
     Draws the patterns. Without an argument it lists the networks that have a name.
     """
     with compiling():
+        from afterstate.files import is_file, is_folder
         from afterstate.learning.runfolder import find_model
-        from afterstate.network.modelfile import is_file, is_folder, load_model
+        from afterstate.network.modelfile import load_model
         from afterstate.network.patterns import PRESETS
 
     if what is None:
@@ -45,20 +46,19 @@ def info(
         path = find_model(what)
         network = load_model(path)
     run = Path(what) if Path(what).is_dir() else None
-    training = network.training
     facts_of_model: dict[str, Any] = {
         "model": str(path),
         "game": network.game.name,
         "rules": network.game.rules,
         "size": str(network.game.shape),
-        "values": network.values,
+        "target": network.target,
         "patterns": list(network.patterns),
         "symmetry": network.symmetry,
         "stages": list(network.stages),
         "context": network.context,
         "lookups": network.lookups,
         "weights": int(network.weights.size),
-        "training": training,
+        "training": network.training.as_dict(),
     }
     if run is not None:
         facts_of_model["run"] = _run_facts(run)
@@ -93,16 +93,15 @@ def _network(what: str, size: str, *, as_json: bool) -> None:
 
 def _run_facts(run: Path) -> dict[str, Any]:
     from afterstate.learning.runfolder import RunFolder
-    from afterstate.network.modelfile import read_header
+    from afterstate.network.modelfile import read_training
 
     folder = RunFolder.open(run)
     metrics = folder.read_metrics()
     found: dict[str, Any] = {"folder": str(run), "blocks": sum(record["kind"] == "block" for record in metrics)}
     for name, path in folder.checkpoints:
         if path.exists():
-            training = json.loads(read_header(path)["training"])
-            if isinstance(training, dict) and "games" in training:
-                found[name] = {"games": training["games"]} | dict(training.get("block", {}))
+            training = read_training(path)
+            found[name] = {"games": training.games} | ({} if training.block is None else asdict(training.block))
     return found
 
 
@@ -119,14 +118,14 @@ def _show_model(found: dict[str, Any], shape: Any) -> None:
         ("game", f"{found['game']} {found['size']}, rules {found['rules']}"),
         ("network", f"{len(found['patterns'])} patterns x {found['symmetry']} isomorphisms = {found['lookups']} look-ups"),
         ("weights", _weights(found["weights"])),
-        ("values", f"{found['values']}s"),
+        ("values", f"{found['target']}s"),
     ]
     if found["context"]:
         rows.append(("sees", "tiles, " + ", ".join(found["context"].split("+"))))
     if len(found["stages"]) > 1:
         rows.append(("stages", "from " + ", ".join(str(face) for face in found["stages"])))
-    if {"games", "seconds"} <= set(training):
-        options = training.get("options", {})
+    if training["games"]:
+        options = training["options"]
         told = ("recipe", "method", "lambda", "order", "alpha", "schedule", "beside", "seed", "threads")
         how = ", ".join(f"{key} {options[key]}" for key in told if key in options)
         rows.append(("trained", f"{format_count(training['games'])} games in {format_time(training['seconds'])}: {how}"))

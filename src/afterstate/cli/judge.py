@@ -70,8 +70,8 @@ def _judge(
     file: Path, version: str | None, speed: int | None, python: bool, game: str, rules: str | None, size: str
 ) -> "Verdict":
     from afterstate.errors import InputError
+    from afterstate.files import is_file
     from afterstate.games.game import make
-    from afterstate.network.modelfile import is_file
     from afterstate.play.judge import find_version
     from afterstate.play.judge import judge as judge_file
 

@@ -28,9 +28,9 @@ def move(
 
     The board is one text in quotes, or its numbers one by one; 0 or . is an empty cell.
     """
-    SearchOptions.of(**search)  # a wrong option is told before anything heavy is loaded
+    SearchOptions.read(**search).resolve()  # a wrong option is told before anything heavy is loaded
+    from afterstate.engine.workers import count_threads
     from afterstate.learning.runfolder import find_model
-    from afterstate.learning.workers import count_threads
     from afterstate.network.modelfile import load_model
 
     path = find_model(model)

@@ -115,10 +115,10 @@ def _display(*, quiet: bool, as_json: bool) -> Any:
             parts = [f"{progress.games:,} games", f"{format_rate(progress.moves_per_s)} moves/s"]
             if progress.block is not None:
                 parts += [f"mean {progress.block.mean:,.0f}", f"{progress.block.win_tile} in {progress.block.win_rate:.1%}"]
-            if progress.figures is not None:
-                parts += [f"rate {progress.figures.rate:.2g}", f"|error| {progress.figures.error:,.0f}"]
-                if progress.figures.outside >= 0.001:
-                    parts.append(f"{progress.figures.outside:.1%} out of range")
+            if progress.learning is not None:
+                parts += [f"rate {progress.learning.rate:.2g}", f"|error| {progress.learning.error:,.0f}"]
+                if progress.learning.outside >= 0.001:
+                    parts.append(f"{progress.learning.outside:.1%} out of range")
             parts.append("evaluating" if progress.doing == "evaluating" else f"{format_time(left)} left")
             display.update(display.task, total=total, completed=done, description=" · ".join(parts))
 

@@ -3,12 +3,12 @@
 import math
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
-from typing import Any, Literal, cast, get_args, get_origin
+from typing import Any, Literal, TypedDict, Unpack, get_args, get_origin
 
 from afterstate.errors import FileError, InputError
+from afterstate.learning.rules import RULES, find_rule
 from afterstate.units import check_seed, parse_count, parse_time, shorten
 
-Method = Literal["tc", "td"]
 Target = Literal["afterstate", "state"]
 Order = Literal["forward", "backward"]
 Starts = Literal["fresh", "restart", "carousel"]
@@ -17,8 +17,7 @@ MAX_BLOCK = 10_000_000
 MAX_HORIZON = 100
 MAX_VALUE = 10**9
 COUNTS = {"games", "block", "eval_every", "eval_games"}
-CHOICES = {"method": Method, "target": Target, "order": Order, "starts": Starts, "best": Best}
-RATES = {"td": 0.1, "tc": 1.0}  # the usual learning rate of each rule
+CHOICES = {"target": Target, "order": Order, "starts": Starts, "best": Best}
 
 
 @dataclass(frozen=True)
@@ -27,13 +26,44 @@ class Phase:
 
     start: float  # the first game, or the second of training at which it begins
     by_time: bool
-    method: Method
+    method: str  # a name of RULES
     alpha: float
 
 
 def _option(default: Any, text: str, *, free: bool = False) -> Any:
     """A field with its help; `free` options may change when a run is resumed."""
     return field(default=default, metadata={"help": text, "free": free})
+
+
+class TrainGiven(TypedDict, total=False):
+    """The options of `TrainOptions` as keywords, for an editor to know; counts and times may be text such as "100k"."""
+
+    rules: str | None
+    size: str
+    network: str | None
+    symmetry: int | None
+    method: str
+    target: Target
+    order: Order
+    lambda_: float
+    horizon: int
+    steps: int
+    beside: str | None
+    stages: str | None
+    context: str | None
+    starts: Starts
+    alpha: float | None
+    optimistic: float
+    schedule: str | None
+    games: int | str | None
+    time: float | str | None
+    threads: int | None
+    seed: int
+    block: int | str
+    best: Best | None
+    eval_every: int | str | None
+    eval_games: int | str
+    recipe: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +77,7 @@ class TrainOptions:
     symmetry: int | None = _option(
         None, "isomorphisms that share weights: 8, 4 (rotations) or 1 [default: 8, or the preset's own]"
     )
-    method: Method = _option("td", "learning rule: td (one rate for all), tc (temporal coherence, a rate for each weight)")
+    method: str = _option("td", f"learning rule: {', '.join(f'{name} ({rule.about})' for name, rule in RULES.items())}")
     target: Target = _option("afterstate", "what the network values: the board before or after the new tile")
     order: Order = _option("forward", "learn while playing (forward), or after each game from its end (backward)")
     lambda_: float = _option(0.0, "how much of the later errors counts: 0 for TD(0), up to 1")
@@ -67,7 +97,9 @@ class TrainOptions:
         "fresh", "games also begin in the middle of the last one (restart), or where a stage was entered before (carousel)"
     )
     alpha: float | None = _option(
-        None, "learning rate; each of the m looked-up weights moves by alpha/m of the error [default: 0.1 for td, 1.0 for tc]"
+        None,
+        "learning rate; each of the m looked-up weights moves by alpha/m of the error "
+        f"[default: {', '.join(f'{rule.rate} for {name}' for name, rule in RULES.items())}]",
     )
     optimistic: float = _option(0.0, "value that every position starts with; high hopes make a player try everything")
     schedule: str | None = _option(
@@ -85,6 +117,11 @@ class TrainOptions:
     eval_games: int = _option(1000, "games of each such evaluation")
     recipe: str | None = _option(None, "a named set of options (see afterstate recipes) or a TOML file; options given here win")
 
+    @classmethod
+    def read(cls, game: str = "2048", **given: Unpack[TrainGiven]) -> "TrainOptions":
+        """Options as people write them: counts and times may be text."""
+        return cls(game=game, **normalise(dict(given)))
+
     def __post_init__(self) -> None:
         given = {name: getattr(self, name) for name in (*COUNTS, "time") if getattr(self, name) is not None}
         for name, value in normalise(given).items():
@@ -96,10 +133,7 @@ class TrainOptions:
             allowed = get_args(choice)
             if getattr(self, name) not in (*allowed, defaults[name]):
                 raise InputError(f"{name} is {' or '.join(allowed)}, not {getattr(self, name)!r}")
-        if self.alpha is None:
-            object.__setattr__(self, "alpha", RATES[self.method])
-        assert self.alpha is not None
-        check_rate(self.alpha)
+        check_rate(self.rate)
         self._check_target()
         if self.starts == "carousel" and len(self.stage_tiles()) < 2:
             raise InputError("starts carousel needs stages to begin in: give --stages, such as 0,16384")
@@ -120,6 +154,11 @@ class TrainOptions:
         if not 0 <= self.optimistic <= MAX_VALUE:
             raise InputError(f"an optimistic value is 0 to {MAX_VALUE}, not {self.optimistic}")
 
+    @property
+    def rate(self) -> float:
+        """The learning rate that the run begins with."""
+        return find_rule(self.method).rate if self.alpha is None else self.alpha
+
     def stage_tiles(self) -> tuple[int, ...]:
         """The tiles that begin the stages; the first stage begins with 0."""
         words = ("0" if self.stages is None else self.stages).replace(" ", "").split(",")
@@ -129,8 +168,7 @@ class TrainOptions:
 
     def phases(self) -> list[Phase]:
         """Which rule learns at which rate from when on, in order; the first begins with the run."""
-        assert self.alpha is not None
-        found = [Phase(0.0, False, self.method, self.alpha)]
+        found = [Phase(0.0, False, self.method, self.rate)]
         for part in (self.schedule or "").replace(" ", "").split(","):
             if part:
                 found.append(self._phase(part, found[-1].method))
@@ -140,13 +178,13 @@ class TrainOptions:
             raise InputError("a run that ends by --time has a schedule in percent, or one in games, not both")
         return found
 
-    def _phase(self, part: str, method: Method) -> Phase:
+    def _phase(self, part: str, method: str) -> Phase:
         """One step of a schedule: 50%:0.01, 50k:tc, 50k:tc:0.5."""
         where, _, how = part.partition(":")
         name, colon, rate = how.partition(":")
-        if name in RATES:
-            method = cast(Method, name)
-            rate = rate if colon else str(RATES[name])
+        if name in RULES:
+            method = name
+            rate = rate if colon else str(RULES[name].rate)
         else:
             rate = how
         try:
@@ -167,24 +205,13 @@ class TrainOptions:
             share = math.nan
         if not 0 < share < 1:
             raise InputError(f"schedule step {where} is not between 0% and 100%")
-        if self.games is not None:
-            return Phase(max(round(self.games * share), 1), False, method, alpha)
-        assert self.time is not None
-        return Phase(self.time * share, True, method, alpha)
+        if self.games is None and self.time is not None:
+            return Phase(self.time * share, True, method, alpha)
+        return Phase(max(round((self.games or 0) * share), 1), False, method, alpha)
 
     def rank(self, win_rate: float, mean: float) -> tuple[float, float]:
         """What the best block has most of."""
         return (win_rate, mean) if self.best == "win" else (mean, win_rate)
-
-    @property
-    def keeps_coherence(self) -> bool:
-        """Whether TC learns at any time of the run."""
-        return any(phase.method == "tc" for phase in self.phases())
-
-    @property
-    def numbers_a_weight(self) -> int:
-        """Numbers that the run keeps for each weight: itself, and E and A of TC."""
-        return 3 if self.keeps_coherence else 1
 
     def changed(self, given: dict[str, Any]) -> "TrainOptions":
         """These options with those of a resume; one that contradicts what was learned so far is refused."""

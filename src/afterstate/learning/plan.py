@@ -1,72 +1,100 @@
-"""From the options of a run to the network that it trains."""
+"""From the options of a run to the run as it will be: nothing is left open, and the network that learns."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from afterstate.errors import FileError
 from afterstate.games.game import Game, make
-from afterstate.learning.options import TrainOptions
+from afterstate.learning.backups import Backup, make_backup
+from afterstate.learning.options import Phase, TrainOptions
+from afterstate.learning.rules import RULES
 from afterstate.learning.runfolder import RunFolder
+from afterstate.memory import check_memory
 from afterstate.network.fold import find_host
-from afterstate.network.network import Network, check_memory, check_stages, count_weights
+from afterstate.network.network import Network, check_stages, count_weights
 from afterstate.network.patterns import default_network, default_symmetry, parse_patterns
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A run as it will be."""
+
+    options: TrainOptions  # with every default filled in, as config.toml keeps them
+    game: Game
+    large: tuple[str, ...]  # the patterns to play with
+    small: tuple[str, ...]  # those that learn beside them, and are folded into them for play
+    symmetry: int
+    stages: tuple[int, ...]
+    context: str
+    phases: tuple[Phase, ...]
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """All patterns that learn."""
+        return self.large + self.small
+
+    @cached_property
+    def rules(self) -> tuple[str, ...]:
+        """The learning rules of the run, by name."""
+        return tuple(dict.fromkeys(phase.method for phase in self.phases))
+
+    @property
+    def numbers(self) -> int:
+        """Numbers that the run keeps for each weight: the weight itself, and what its rules keep."""
+        return 1 + sum(RULES[name].kind.numbers for name in self.rules)
+
+    def make_backup(self) -> Backup:
+        """What its games are learned by. One for each thread."""
+        given = self.options
+        return make_backup(
+            backward=given.order == "backward", decay=given.lambda_, horizon=given.horizon, steps=given.steps,
+            longest=self.game.longest,
+        )  # fmt: skip
 
 
 def game_of(options: TrainOptions) -> Game:
     return make(options.game, rules=options.rules, size=options.size)
 
 
-def resolve(options: TrainOptions) -> TrainOptions:
-    """The same options with every default that depends on others filled in."""
+def make_plan(options: TrainOptions) -> Plan:
+    """Fill in every default that depends on others; what cannot be is refused."""
     game = game_of(options)
     name = default_network(game.shape) if options.network is None else options.network
-    symmetry = options.symmetry if options.symmetry is not None else default_symmetry(name, game.shape)
+    symmetry = default_symmetry(name, game.shape) if options.symmetry is None else options.symmetry
     block = options.block if options.games is None else min(options.block, options.games)
     context = game.context if options.context is None else options.context
     game.sight(context)
-    best = game.best if options.best is None else options.best
-    return replace(options, rules=game.rules, network=name, symmetry=symmetry, block=block, context=context, best=best)
-
-
-def new_network(options: TrainOptions) -> Network:
-    """A fresh network as resolved options say, if there is room for it, for what its rule keeps, and for folding it."""
-    assert options.network is not None
-    assert options.symmetry is not None
-    game = game_of(options)
     stages = options.stage_tiles()
     check_stages(stages, game)
-    patterns = all_patterns(options)
-    folded = patterns[: -len(small_patterns(options))] if options.beside is not None else ()
-    assert options.context is not None
-    sets = len(stages) * game.sight(options.context)[1]
-    weights = options.numbers_a_weight * count_weights(patterns, sets) + count_weights(folded, sets)
-    check_memory(4 * weights)
-    return Network(game, patterns, symmetry=options.symmetry, values=options.target, stages=stages, context=options.context)
-
-
-def all_patterns(options: TrainOptions) -> tuple[str, ...]:
-    """The patterns that learn: the network's, and the smaller ones beside them."""
-    assert options.network is not None
-    assert options.symmetry is not None
-    shape = game_of(options).shape
-    large = parse_patterns(options.network, shape)
-    small = small_patterns(options)
+    resolved = replace(
+        options, rules=game.rules, network=name, symmetry=symmetry, alpha=options.rate, block=block, context=context,
+        best=game.best if options.best is None else options.best,
+    )  # fmt: skip
+    large = parse_patterns(name, game.shape)
+    small = () if options.beside is None else parse_patterns(options.beside, game.shape)
     for pattern in small:
-        find_host(pattern, large, shape, options.symmetry)
-    return large + small
+        find_host(pattern, large, game.shape, symmetry)
+    return Plan(resolved, game, large, small, symmetry, stages, context, tuple(resolved.phases()))
 
 
-def small_patterns(options: TrainOptions) -> tuple[str, ...]:
-    return parse_patterns(options.beside, game_of(options).shape) if options.beside is not None else ()
+def new_network(plan: Plan) -> Network:
+    """A fresh network, if there is room for it, for what its rules keep, and for folding it."""
+    sets = len(plan.stages) * plan.game.sight(plan.context)[1]
+    folded = count_weights(plan.large, sets) if plan.small else 0
+    check_memory(4 * (plan.numbers * count_weights(plan.patterns, sets) + folded))
+    return Network(
+        plan.game, plan.patterns, symmetry=plan.symmetry, target=plan.options.target, stages=plan.stages, context=plan.context
+    )
 
 
-def check_same(network: Network, options: TrainOptions, folder: RunFolder) -> None:
+def check_same(network: Network, plan: Plan, folder: RunFolder) -> None:
     """Refuse a checkpoint that is not what the run's config says."""
     pairs = {
-        "network": (all_patterns(options), network.patterns),
-        "stages": (options.stage_tiles(), network.stages),
-        "context": (options.context, network.context),
-        "symmetry": (options.symmetry, network.symmetry),
-        "target": (options.target, network.values),
+        "network": (plan.patterns, network.patterns),
+        "stages": (plan.stages, network.stages),
+        "context": (plan.context, network.context),
+        "symmetry": (plan.symmetry, network.symmetry),
+        "target": (plan.options.target, network.target),
     }
     for key, (said, found) in pairs.items():
         if said != found:

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afterstate.games.results import Summary
-from afterstate.learning.rules import ERRORS, MOVES, OUTSIDE, RATES, UPDATES
+from afterstate.learning.update import ERRORS, MOVES, OUTSIDE, RATES, UPDATES
 
 
 @dataclass(frozen=True)
-class Figures:
+class Learning:
     """How the learning itself goes: means over all updates, and over all values, of a part of a run."""
 
     moves: int  # all that were learned from, those of restarts too
@@ -20,7 +20,7 @@ class Figures:
     outside: float  # part of the values that no position can have: below 0, or above the highest score
 
     @classmethod
-    def of(cls, sums: NDArray[np.float64]) -> "Figures | None":
+    def of(cls, sums: NDArray[np.float64]) -> "Learning | None":
         """From the sums of tallies; None before the first update."""
         if not (sums[MOVES] > 0 and sums[UPDATES] > 0):
             return None
@@ -42,7 +42,7 @@ class Progress:
     limit: float | None  # seconds in all, if the run is limited by time
     moves_per_s: float  # of the block under way
     block: Summary | None  # the last whole block
-    figures: Figures | None  # of the learning since the block began
+    learning: Learning | None  # of the learning since the block began
     doing: str  # "training" or "evaluating"
 
 

@@ -1,132 +1,56 @@
-"""Learning rules: what one error does to the weights it came from."""
+"""The learning rules by name. A rule is a module of its own and a line here; nothing else knows how many there are.
 
-from typing import Any, NamedTuple
+This file is read for `--help`, so it loads no kernels: the modules are loaded when a rule is used.
+"""
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from afterstate.kernel import implement, kernel, prefetch_to_write, routine, specialised, u64
-from afterstate.network.lookup import promote
-from afterstate.network.network import Network, allocate
+from afterstate.errors import InputError
+from afterstate.units import shorten
 
-_1 = u64(1)
-HALF = np.float32(0.5)
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-
-class TD(NamedTuple):
-    """Temporal difference with a constant step: each of the m looked-up weights moves by alpha / m * error.
-
-    A weight that a symmetric board looks up k times moves k times, as the gradient of the sum asks.
-    """
-
-    alpha: np.float64
+    from afterstate.network.network import Network
 
 
-class TC(NamedTuple):
-    """Temporal coherence: each weight has a rate of its own, |E| / A, where E adds up its errors and A their sizes.
+@dataclass(frozen=True)
+class Kind:
+    """What a rule's module offers as KIND."""
 
-    Errors that agree in sign keep the rate near 1; errors that cancel let it fall. A weight that was never moved has rate 1.
-
-    E and A have 24 bits. A sum that is millions of times as large as what is added to it no longer grows, and the rate would
-    stay too high for good: once A passes `bound`, both are halved, which keeps their ratio and lets old errors count less.
-    """
-
-    beta: np.float64
-    coherence: NDArray[np.float32]  # (2 * size,) E and A of each weight, side by side
-    bound: np.float32
-    size: np.uint64  # weights of the tables themselves; copies of threads lie behind them, and are halved with them
+    make: "Callable[[Network, float, NDArray[np.float32]], Any]"  # the rule that moves a network's weights, at a rate
+    numbers: int = 0  # that it keeps for each weight
+    kept_as: str = ""  # what these are called in a checkpoint
+    together: float = 1.9  # how far weights go that several threads have moved, see `copies`
+    tidy: "Callable[[Network, NDArray[np.float32]], None] | None" = None  # called now and then, when no thread learns
 
 
-def coherence_bound(network: Network) -> np.float32:
-    """The largest A: some million errors of the size that a good player makes."""
-    return np.float32(max(2.0**24, 64.0 * network.game.most))
+@dataclass(frozen=True)
+class Rule:
+    """A line of the table below."""
+
+    module: str
+    rate: float  # if none is given
+    about: str
+
+    @property
+    def kind(self) -> Kind:
+        """How it works: this loads its kernels."""
+        kind: Kind = import_module(self.module).KIND
+        return kind
 
 
-def make_tc(network: Network, beta: float, coherence: NDArray[np.float32] | None = None) -> TC:
-    """TC for a network. `coherence` may be longer than its weights ask for: what is behind belongs to copies of threads."""
-    size = network.weights.size
-    return TC(np.float64(beta), allocate(2 * size) if coherence is None else coherence, coherence_bound(network), u64(size))
+RULES = {
+    "td": Rule("afterstate.learning.td", 0.1, "one rate for all weights"),
+    "tc": Rule("afterstate.learning.tc", 1.0, "temporal coherence, a rate for each weight"),
+}
 
 
-class Tally(NamedTuple):
-    """What a thread has learned since its figures were last taken; see `Figures`."""
-
-    sums: NDArray[np.float64]  # (TALLIED,) moves, updates, sizes of errors, learning rates, values out of range
-    most: np.float64  # no position is worth more than this, and none less than 0
-
-
-TALLIED = 5
-MOVES, UPDATES, ERRORS, RATES, OUTSIDE = range(TALLIED)
-
-
-@specialised
-def _apply(rule: Any, net: Any, indices: Any, at: u64, error: float) -> float:
-    """Move the weights behind indices[at : at + m] -> the mean of their learning rates."""
-
-
-@specialised
-def expect(rule: Any, net: Any, indices: Any, at: u64) -> None:
-    """Ask the memory for what `learn` will need of these indices besides the weights."""
-
-
-@kernel
-def learn(rule: Any, net: Any, indices: Any, at: u64, error: float, tally: Any) -> None:
-    """Move the value behind indices[at : at + m] towards its target; error = target - value."""
-    promote(net, indices, at)
-    rate = _apply(rule, net, indices, at, error)
-    tally.sums[UPDATES] += 1.0
-    tally.sums[ERRORS] += abs(error)
-    tally.sums[RATES] += rate
-
-
-@implement(_apply, TD)
-def _apply_td(rule: Any, net: Any, indices: Any, at: u64, error: float) -> float:
-    weights = net.weights
-    step = np.float32(rule.alpha / net.lookups * error)
-    for place in range(at, at + net.lookups):
-        weights[indices[place]] += step
-    return rule.alpha  # type: ignore[no-any-return]
-
-
-@implement(expect, TD)
-def _expect_td(rule: Any, net: Any, indices: Any, at: u64) -> None:
-    pass
-
-
-@implement(_apply, TC)
-def _apply_tc(rule: Any, net: Any, indices: Any, at: u64, error: float) -> float:
-    weights, coherence = net.weights, rule.coherence
-    step = np.float32(rule.beta / net.lookups * error)
-    delta = np.float32(error)
-    size = abs(delta)
-    rates = most = np.float32(0)
-    for place in range(at, at + net.lookups):
-        index = u64(indices[place])
-        pair = index + index
-        total, sizes = coherence[pair], coherence[pair + _1]
-        rate = abs(total) / sizes if sizes != np.float32(0) else np.float32(1)
-        weights[index] += step * rate
-        sizes += size
-        coherence[pair], coherence[pair + _1] = total + delta, sizes
-        most = max(most, sizes)
-        rates += rate
-    if most > rule.bound:
-        _halve(rule, net, indices, at)
-    return rule.beta * np.float64(rates) / np.float64(net.lookups)  # type: ignore[no-any-return]
-
-
-@routine
-def _halve(rule: Any, net: Any, indices: Any, at: u64) -> None:
-    """Halve E and A of the weights whose A has passed its bound."""
-    for place in range(at, at + net.lookups):
-        index = u64(indices[place])
-        pair = index + index
-        if rule.coherence[pair + _1] > rule.bound and index < rule.size:
-            rule.coherence[pair] *= HALF
-            rule.coherence[pair + _1] *= HALF
-
-
-@implement(expect, TC)
-def _expect_tc(rule: Any, net: Any, indices: Any, at: u64) -> None:
-    for place in range(at, at + net.lookups):
-        prefetch_to_write(rule.coherence, u64(indices[place]) << _1)
+def find_rule(name: str) -> Rule:
+    if name not in RULES:
+        raise InputError(f"method is {' or '.join(sorted(RULES))}, not {shorten(str(name))!r}")
+    return RULES[name]

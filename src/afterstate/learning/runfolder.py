@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from afterstate.errors import FileError, InputError, ModelError, ResourceError
+from afterstate.files import atomic_write, is_file, is_folder
 from afterstate.learning.options import TrainOptions, read_options
-from afterstate.network.modelfile import atomic_write, is_file, is_folder, read_header
+from afterstate.network.modelfile import read_training
 
 ROOT = Path("runs")
 
@@ -125,11 +126,10 @@ class RunFolder:
         """Win rate and mean of the best block; below every block if there is none yet."""
         if not is_file(self.best):
             return (-1.0, 0.0)
-        try:
-            block = json.loads(read_header(self.best)["training"])["block"]
-            return float(block["win_rate"]), float(block["mean"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelError(f"{self.best} is not a best checkpoint of a run: it does not say of which block") from error
+        block = read_training(self.best).block
+        if block is None:
+            raise ModelError(f"{self.best} is not a best checkpoint of a run: it does not say of which block")
+        return block.win_rate, block.mean
 
     @property
     def checkpoints(self) -> tuple[tuple[str, Path], ...]:

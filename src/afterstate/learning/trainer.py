@@ -6,31 +6,26 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NoReturn
 
-import numpy as np
-from numpy.typing import NDArray
-
-from afterstate.errors import DivergedError, FileError, ModelError
-from afterstate.games.results import Results, Summary, make_results, summarise, usual_tile
-from afterstate.kernel import u64
-from afterstate.learning.apart import load_or_compile
-from afterstate.learning.episode import make_seat, play_games
+from afterstate.engine.loop import Seat
+from afterstate.engine.workers import Share, count_threads, play_match, stop_on_signal
+from afterstate.errors import DivergedError
+from afterstate.games.results import Summary, make_results, summarise, usual_tile
+from afterstate.learning.checkpoint import RunState, describe, restore_checkpoint, save_checkpoint
+from afterstate.learning.compiling import load_or_compile
 from afterstate.learning.options import Phase, TrainOptions
-from afterstate.learning.plan import check_same, game_of, new_network, resolve, small_patterns
-from afterstate.learning.progress import Figures, Listener, Progress, as_record
-from afterstate.learning.rules import MOVES
-from afterstate.learning.runfolder import RunFolder, options_as_dict
-from afterstate.learning.shared import SharedTables
-from afterstate.learning.starts import make_starts
-from afterstate.learning.targets import make_target
-from afterstate.learning.workers import Share, Workers, count_threads, play_frozen, stop_on_signal
+from afterstate.learning.plan import Plan, check_same, make_plan, new_network
+from afterstate.learning.progress import Learning, Listener, Progress, as_record
+from afterstate.learning.runfolder import RunFolder
+from afterstate.learning.team import Team
+from afterstate.learning.update import MOVES
 from afterstate.network.fold import fold
-from afterstate.network.modelfile import has_tensors, load_model, load_tensors, save_model
+from afterstate.network.modelfile import load_model, save_model
 from afterstate.network.network import Network
-from afterstate.rng import Purpose, Random
+from afterstate.network.training import Block
+from afterstate.rng import Random
 
 COLLAPSE = 0.2  # a block's mean below this part of the best one
 COLLAPSED = 3  # such blocks in a row: the run is stopped
-WARM_UP = 500  # games that one thread plays alone on a fresh network, so that no early update is lost to another thread
 RUNAWAY = 1e9  # a value that no game can reach
 FIRST_BOARDS = 20  # that are looked at for it
 SAVE_EVERY = 60.0  # seconds between checkpoints of an undisturbed run, at least
@@ -63,12 +58,12 @@ def train(
 ) -> Run:
     """Start a new run and train to its end, or until `stop` is set or Ctrl-C is pressed."""
     count_threads(options.threads)
-    options = resolve(options)
-    network = new_network(options)
-    parts = 2 * options.numbers_a_weight + 1  # last, the one being written, and best
-    folder = RunFolder.plan(run, options, room=parts * network.weights.nbytes)
-    trainer = Trainer(options, folder, network, listener or Listener(), stop or threading.Event())
-    folder.make(options)
+    plan = make_plan(options)
+    network = new_network(plan)
+    parts = 2 * plan.numbers + 1  # last, the one being written, and best
+    folder = RunFolder.plan(run, plan.options, room=parts * network.weights.nbytes)
+    trainer = Trainer(plan, folder, network, listener, stop)
+    folder.make(plan.options)
     return trainer.run()
 
 
@@ -81,26 +76,26 @@ def resume(
 ) -> Run:
     """Go on with a run from its last checkpoint; `given` are the options that change."""
     folder = RunFolder.open(run)
-    options = resolve(folder.read_config().changed(given or {}))
-    count_threads(options.threads)
+    plan = make_plan(folder.read_config().changed(given or {}))
+    count_threads(plan.options.threads)
     saved = folder.last.exists()
-    network = load_model(folder.last, game=game_of(options)) if saved else new_network(options)
-    check_same(network, options, folder)
-    trainer = Trainer(options, folder, network, listener or Listener(), stop or threading.Event())
+    network = load_model(folder.last, game=plan.game) if saved else new_network(plan)
+    check_same(network, plan, folder)
+    trainer = Trainer(plan, folder, network, listener, stop)
     if saved:
         trainer.restore()
     else:
         folder.rewind_metrics(0)
     if given:
-        folder.write_config(options)
+        folder.write_config(plan.options)
     return trainer.run()
 
 
 def rehearse(run: Path | str) -> None:
     """Compile all that a run needs; nothing is played, learned or written. For a process of its own."""
     folder = RunFolder.open(run)
-    options = resolve(folder.read_config())
-    Trainer(options, folder, new_network(options), Listener(), threading.Event()).load_kernels()
+    plan = make_plan(folder.read_config())
+    Trainer(plan, folder, new_network(plan)).load_kernels()
 
 
 _REHEARSE = "import sys; from afterstate.learning.trainer import rehearse; rehearse(sys.argv[1])"
@@ -110,56 +105,29 @@ class Trainer:
     """One sitting of a run."""
 
     def __init__(
-        self, options: TrainOptions, folder: RunFolder, network: Network, listener: Listener, stop: threading.Event
+        self,
+        plan: Plan,
+        folder: RunFolder,
+        network: Network,
+        listener: Listener | None = None,
+        stop: threading.Event | None = None,
     ) -> None:
-        self.options = options
+        self.plan = plan
+        self.options = plan.options
         self.folder = folder
         self.network = network
-        self.game = network.game
-        self.listener = listener
-        self.stop = stop
-        self.workers = Workers(count_threads(options.threads), stop)
-        self.phases = options.phases()
-        self.block_phase = self.phases[0]  # of the block under way
-        self.small = small_patterns(options)
-        self.games = 0  # played so far, over all sittings
-        self.usual = 0  # index of the largest tile that is nothing unusual, by the last block
-        self.seconds = 0.0  # spent on training so far, over all sittings
-        self.evaluated = 0  # games at the last evaluation
-        self.in_block = 0  # games played of the block under way
-        self.block_seconds = 0.0
-        self.results = make_results(options.block)
-        self.best = options.rank(*folder.best_so_far())
+        self.listener = listener or Listener()
+        self.stop = stop or threading.Event()
+        self.team = Team(plan, network, count_threads(plan.options.threads))
+        self.state = RunState(results=make_results(plan.options.block))
+        self.phase = plan.phases[0]  # of the block under way
+        self.best = plan.options.rank(*folder.best_so_far())
         self.top = 0.0  # the best mean of a block
         self.low = 0  # blocks in a row that have collapsed
         self.last_block: Summary | None = None
         self.saved_at = perf_counter()
         self.save_seconds = 0.0  # that the last checkpoint took
         self.saved_games = 0
-        self.tables = SharedTables(network, self.workers.threads, keeps_coherence=options.keeps_coherence)
-        self.seats = [make_seat(network, self._target(), self._starts()) for _ in range(self.workers.threads)]
-
-    def _target(self) -> Any:
-        options = self.options
-        return make_target(
-            backward=options.order == "backward",
-            decay=options.lambda_,
-            horizon=options.horizon,
-            steps=options.steps,
-            longest=self.game.longest,
-        )
-
-    def _starts(self) -> Any:
-        return make_starts(self.options.starts, longest=self.game.longest, stages=len(self.network.stages))
-
-    def _phase(self) -> Phase:
-        """The phase of the next game."""
-        return [phase for phase in self.phases if phase.start <= (self.seconds if phase.by_time else self.games)][-1]
-
-    def _sums(self) -> NDArray[np.float64]:
-        """What all threads have tallied since the block began."""
-        sums: NDArray[np.float64] = np.array([seat.tally.sums for seat in self.seats]).sum(axis=0)
-        return sums
 
     # --- the loop ------------------------------------------------------------------------------------------------------
 
@@ -174,15 +142,14 @@ class Trainer:
                     break
                 else:
                     self._part()
-                    if self.in_block == self.options.block:
+                    if self.state.in_block == self.options.block:
                         self._close_block()
                 if perf_counter() - self.saved_at > max(SAVE_EVERY, self.save_seconds / SAVE_SHARE):
                     self.save()
-            if self.saved_games != self.games or not self.folder.last.exists():
+            if self.saved_games != self.state.games or not self.folder.last.exists():
                 self.save()
-        return Run(
-            self.folder.path, self.network, self.games, self.seconds, stopped=not self._finished() or self._evaluation_due()
-        )
+        stopped = not self._finished() or self._evaluation_due()
+        return Run(self.folder.path, self.network, self.state.games, self.state.seconds, stopped=stopped)
 
     def _prepare(self) -> None:
         """Load or compile the kernels, and touch all memory, before the clock starts and before a second thread does."""
@@ -190,53 +157,50 @@ class Trainer:
             self.load_kernels()
         else:
             load_or_compile(self.load_kernels, _REHEARSE, [str(self.folder.path)], self.stop)
-        if self.games == 0:
-            self.tables.clear()
-            first = self.network.stage_weights  # later stages begin with what the first has learned
-            self.network.weights[:first] = self.options.optimistic / self.network.lookups
+        if self.state.games == 0:
+            self.team.begin()
 
     def load_kernels(self) -> None:
         """Call every kernel that the run will need, for no games."""
-        for method in dict.fromkeys(phase.method for phase in self.phases):
-            self._play(0, 0, 0, next(phase for phase in self.phases if phase.method == method))
-        self.tables.settle()
+        self.team.load_kernels()
         self._check_values()
         if self.options.eval_every is not None:
-            play_frozen(self.network, 0, self.options.seed, self.workers)
+            play_match(self._players(), 0, self.options.seed, self.stop)
+
+    def _players(self) -> list[Seat]:
+        """Seats to play with learning off."""
+        return [Seat(self.plan.game, self.network.lookup) for _ in range(self.team.threads)]
 
     def _finished(self) -> bool:
         options = self.options
-        if options.games is not None and self.games >= options.games:
+        if options.games is not None and self.state.games >= options.games:
             return True
-        return options.time is not None and self.seconds >= options.time
+        return options.time is not None and self.state.seconds >= options.time
+
+    def _phase(self) -> Phase:
+        """The phase of the next game."""
+        state = self.state
+        return [phase for phase in self.plan.phases if phase.start <= (state.seconds if phase.by_time else state.games)][-1]
+
+    def _part_ends(self) -> int:
+        """The game before which something else is to be done: the block ends, the rate changes, an evaluation is due."""
+        options, state = self.options, self.state
+        ends = [state.games - state.in_block + options.block]
+        ends += [int(phase.start) for phase in self.plan.phases if not phase.by_time]
+        ends += [state.evaluated + options.eval_every] if options.eval_every else []
+        ends += [options.games] if options.games is not None else []
+        return min(number for number in ends if number > state.games)
 
     def _part(self) -> None:
-        """Play until the block ends, the learning rate changes, an evaluation is due, or the run is over."""
-        options = self.options
-        ends = [self.games - self.in_block + options.block]
-        ends += [int(phase.start) for phase in self.phases if not phase.by_time]
-        ends += [self.evaluated + options.eval_every] if options.eval_every else []
-        ends += [options.games] if options.games is not None else []
-        threads = self.workers.threads
-        if threads > 1:
-            ends.append(WARM_UP)
-        end = min(number for number in ends if number > self.games)
-        if end <= WARM_UP:
-            threads = 1
-        phase = self.block_phase = self._phase()
-        limits = [later.start for later in self.phases if later.by_time and later.start > self.seconds]
+        """Play until something else is to be done, or the run is over."""
+        options, state = self.options, self.state
+        phase = self.phase = self._phase()
+        limits = [later.start for later in self.plan.phases if later.by_time and later.start > state.seconds]
         limits += [options.time] if options.time is not None else []
         began = perf_counter()
-        spent, block_spent = self.seconds, self.block_seconds
-        before = int(self._sums()[MOVES])
-
-        def play(thread: int, first: int, count: int) -> int:
-            tally = self.seats[thread].tally
-            moves = tally.sums[MOVES]
-            self._play(thread, first, count, phase)
-            played = int(tally.sums[MOVES] - moves)
-            self.tables.played(thread, played)
-            return played
+        spent, block_spent = state.seconds, state.block_seconds
+        before = int(self.team.sums()[MOVES])
+        timeout = threading.Event()
 
         def on_tick(share: Share) -> None:
             now = perf_counter() - began
@@ -244,36 +208,25 @@ class Trainer:
                 timeout.set()
             self._report("training", share, spent + now, (before + share.moves) / (block_spent + now))
 
-        timeout = threading.Event()
-        workers = Workers(threads, _Either(self.stop, timeout))
-        self.tables.renew()
-        played = workers.run(play, self.games, end - self.games, on_tick=on_tick)
-        self.tables.settle()
-        self.games += played
-        self.in_block += played
-        self.seconds = spent + perf_counter() - began
-        self.block_seconds = block_spent + perf_counter() - began
-
-    def _play(self, thread: int, first: int, count: int, phase: Phase) -> None:
-        rule = self.tables.rule(phase.method, phase.alpha)
-        play_games(
-            self.seats[thread], self.game.tables, self.tables.lookups[thread], self.network.view, rule,
-            u64(self.options.seed), u64(Purpose.TRAIN), first, count,
-            self.results, first - self.games + self.in_block,
-        )  # fmt: skip
+        count = self._part_ends() - state.games
+        results = state.results.part(state.in_block, state.in_block + count)
+        played = self.team.learn(phase, state.games, results, stop=_Either(self.stop, timeout), on_tick=on_tick)
+        state.games += played
+        state.in_block += played
+        state.seconds = spent + perf_counter() - began
+        state.block_seconds = block_spent + perf_counter() - began
 
     def _report(self, doing: str, share: Share, seconds: float, moves_per_s: float) -> None:
-        options = self.options
         training = share.games if doing == "training" else 0
         self.listener.on_progress(
             Progress(
-                games=self.games + training,
-                total=options.games,
+                games=self.state.games + training,
+                total=self.options.games,
                 seconds=seconds,
-                limit=options.time,
+                limit=self.options.time,
                 moves_per_s=moves_per_s,
                 block=self.last_block,
-                figures=Figures.of(self._sums()),
+                learning=Learning.of(self.team.sums()),
                 doing=doing,
             )
         )
@@ -282,32 +235,41 @@ class Trainer:
 
     def _close_block(self) -> None:
         """Statistics of a whole block: to the listener, to the metrics, and to the best checkpoint if it is one."""
+        state = self.state
         self._check_values()
-        block = summarise(self.game, self.results, self.block_seconds)
+        block = self.last_block = summarise(self.plan.game, state.results, state.block_seconds)
         self._check_score(block)
-        self.usual = usual_tile(self.results)
-        self.last_block = block
-        record = {"kind": "block", "games": self.games, "training_seconds": self.seconds}
-        record |= {"method": self.block_phase.method, "alpha": self.block_phase.alpha}
-        record |= as_record(block)
-        if figures := Figures.of(self._sums()):
-            record |= {"mean_error": figures.error, "mean_rate": figures.rate, "out_of_range": figures.outside}
-            record |= {"moves_per_s": figures.moves / self.block_seconds}  # those of restarts, too
-        self.folder.append(record)
-        for seat in self.seats:
-            seat.tally.sums.fill(0.0)
-        self.in_block, self.block_seconds = 0, 0.0
-        self.listener.on_block(self.games, block)
+        state.usual = usual_tile(state.results)
+        self.folder.append(self._block_record(block))
+        self.team.forget_sums()
+        state.in_block, state.block_seconds = 0, 0.0
+        self.listener.on_block(state.games, block)
         rank = self.options.rank(block.win_rate, block.mean)
         if rank > self.best:
             self.best = rank
-            player = fold(self.network, self.small) if self.small else self.network
-            measured = {"games": self.games, "win_rate": block.win_rate, "mean": block.mean}
-            self._write(player, self.folder.best, block=measured)
+            self._save_best(block)
+
+    def _block_record(self, block: Summary) -> dict[str, Any]:
+        """A line of the metrics."""
+        state = self.state
+        record = {"kind": "block", "games": state.games, "training_seconds": state.seconds}
+        record |= {"method": self.phase.method, "alpha": self.phase.alpha}
+        record |= as_record(block)
+        if learning := Learning.of(self.team.sums()):
+            record |= {"mean_error": learning.error, "mean_rate": learning.rate, "out_of_range": learning.outside}
+            record |= {"moves_per_s": learning.moves / state.block_seconds}  # those of restarts, too
+        return record
+
+    def _save_best(self, block: Summary) -> None:
+        """Keep the network as it is now for play."""
+        player = fold(self.network, self.plan.small) if self.plan.small else self.network
+        measured = Block(self.state.games, block.win_rate, block.mean)
+        player.training = describe(self.plan, self.team, self.state, block=measured)
+        save_model(player, self.folder.best)
 
     def _check_values(self) -> None:
         """Stop a run whose values have run away. Every value feeds on those after it, so the first boards show it."""
-        states = [self.game.start(Random(self.options.seed, number=number)) for number in range(FIRST_BOARDS)]
+        states = [self.plan.game.start(Random(self.options.seed, number=number)) for number in range(FIRST_BOARDS)]
         firsts = [self.network.value(state) for state in states]
         if not all(abs(value) < RUNAWAY for value in firsts):
             self._give_up("has diverged", "its values are no longer numbers, or beyond any score")
@@ -329,94 +291,48 @@ class Trainer:
         """End a run that learns nothing any more: say what to change, and which good checkpoint there is."""
         kept = [f"the {name} checkpoint is kept in {path}" for name, path in self.folder.checkpoints if path.exists()]
         raise DivergedError(
-            f"the training {what} by game {self.games}: {why}. Start again with a smaller --alpha than "
-            f"{self.block_phase.alpha:g}, or a smaller --lambda; {' and '.join(kept) or 'no checkpoint was written'}"
+            f"the training {what} by game {self.state.games}: {why}. Start again with a smaller --alpha than "
+            f"{self.phase.alpha:g}, or a smaller --lambda; {' and '.join(kept) or 'no checkpoint was written'}"
         )
 
     def _evaluation_due(self) -> bool:
-        every = self.options.eval_every
-        return every is not None and self.games > self.evaluated and self.games % every == 0
+        every, games = self.options.eval_every, self.state.games
+        return every is not None and games > self.state.evaluated and games % every == 0
 
     def _evaluate(self) -> None:
         """Play with learning off; a stop on the way drops the evaluation, and a resume makes it again."""
         began = perf_counter()
 
         def on_tick(share: Share) -> None:
-            self._report("evaluating", share, self.seconds, share.moves / max(perf_counter() - began, 1e-9))
+            self._report("evaluating", share, self.state.seconds, share.moves / max(perf_counter() - began, 1e-9))
 
-        summary, _ = play_frozen(self.network, self.options.eval_games, self.options.seed, self.workers, on_tick=on_tick)
+        summary, _ = play_match(self._players(), self.options.eval_games, self.options.seed, self.stop, on_tick=on_tick)
         if self.stop.is_set() or summary is None:
             return
-        self.evaluated = self.games
-        record = {"kind": "eval", "games": self.games, "training_seconds": self.seconds}
+        self.state.evaluated = self.state.games
+        record = {"kind": "eval", "games": self.state.games, "training_seconds": self.state.seconds}
         self.folder.append(record | as_record(summary))
-        self.listener.on_eval(self.games, summary)
+        self.listener.on_eval(self.state.games, summary)
 
     # --- checkpoints ---------------------------------------------------------------------------------------------------
 
     def save(self) -> None:
-        """Write the last checkpoint, if its values are sound: the network, and the block under way."""
+        """Write the last checkpoint, if its values are sound."""
         self._check_values()
         began = perf_counter()
-        part = self.results.part(0, self.in_block)
-        more: dict[str, Any] = {f"block.{name}": array for name, array in part._asdict().items()}
-        if self.tables.coherence is not None:
-            more["coherence"] = self.tables.coherence
-        if self.options.starts == "carousel":
-            for number, seat in enumerate(self.seats):
-                more |= {f"pool.{number}.{name}": array for name, array in seat.starts._asdict().items()}
-        self._write(self.network, self.folder.last, more=more)
+        save_checkpoint(self.folder.last, self.plan, self.team, self.state)
         self.saved_at = perf_counter()
         self.save_seconds = self.saved_at - began
-        self.saved_games = self.games
-
-    def _write(self, network: Network, path: Path, **details: Any) -> None:
-        more = details.pop("more", None)
-        network.training = {
-            "options": options_as_dict(self.options),
-            "games": self.games,
-            "seconds": self.seconds,
-            "evaluated": self.evaluated,
-            "block_seconds": self.block_seconds,
-            "tally": list(self._sums()),
-            "usual": self.usual,
-        } | details
-        save_model(network, path, more=more)
+        self.saved_games = self.state.games
 
     def restore(self) -> None:
         """Take up the run where its last checkpoint left it."""
-        state = self.network.training
-        part = Results(**{name: load_tensors(self.folder.last, [f"block.{name}"])[f"block.{name}"] for name in Results._fields})
-        try:
-            self.games, self.seconds = int(state["games"]), float(state["seconds"])
-            self.evaluated, self.block_seconds = int(state["evaluated"]), float(state["block_seconds"])
-            self.seats[0].tally.sums[:] = state["tally"]
-            self.usual = int(state.get("usual", 0))  # older checkpoints do not have it
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelError(f"{self.folder.last} is not a checkpoint: {error}") from error
-        if self.tables.coherence is not None:
-            self.tables.coherence[:] = load_tensors(self.folder.last, ["coherence"])["coherence"]
-        if self.options.starts == "carousel":
-            self._restore_pools()
-        self.in_block = len(part.scores)
-        if self.in_block >= self.options.block:
-            raise FileError(f"{self.folder.last} holds {self.in_block} games of a block of {self.options.block}")
-        self.results.scores[: self.in_block] = part.scores
-        self.results.moves[: self.in_block] = part.moves
-        self.results.largest[: self.in_block] = part.largest
-        self.saved_games = self.games
-        self.folder.rewind_metrics(self.games)
+        self.state = restore_checkpoint(self.folder.last, self.plan, self.network, self.team)
+        self.saved_games = self.state.games
+        self.folder.rewind_metrics(self.state.games)
         for record in self.folder.read_metrics():
             if record["kind"] == "block":
                 self._follow(record["mean"])
-
-    def _restore_pools(self) -> None:
-        """Give each thread the boards that it had; a thread that was not there before begins without."""
-        for number, seat in enumerate(self.seats):
-            names = [f"pool.{number}.{name}" for name in seat.starts._fields]
-            if number == 0 or has_tensors(self.folder.last, names):
-                for array, name in zip(seat.starts, names, strict=True):
-                    array[...] = load_tensors(self.folder.last, [name])[name]
 
 
 class _Either(threading.Event):

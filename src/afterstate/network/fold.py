@@ -37,7 +37,7 @@ def fold(network: Network, small: Sequence[str]) -> Network:
     large = [pattern for pattern in network.patterns if pattern not in small]
     shape, symmetry = network.game.shape, network.symmetry
     folded = Network(
-        network.game, large, symmetry=symmetry, values=network.values, stages=network.stages, context=network.context,
+        network.game, large, symmetry=symmetry, target=network.target, stages=network.stages, context=network.context,
         training=network.training,
     )  # fmt: skip
     hosts = {pattern: find_host(pattern, large, shape, symmetry) for pattern in small}

@@ -4,14 +4,11 @@ The eight isomorphs of a pattern share one table. Instead of turning the pattern
 on each turned board gives the index. The board is turned as planes, so that an index begins with bit 0 of all the pattern's
 cells, then bit 1 of all: boards that differ in small tiles lie close together in the table, on few cache lines and pages.
 
-Threads that learn share the tables. The weights of small tiles, which every game moves all the time, would travel from core to
-core at every step: each thread has a copy of them for itself (`Apart`), and `learning.shared` brings the copies together.
-
 A network with stages has a set of tables for each. A weight of a later stage that is 0 was never written: the one of the stage
 before it stands in, and is where learning starts from (weight promotion).
 """
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,32 +35,37 @@ class ByTile(NamedTuple):
     size: np.uint64  # weights of one stage
 
 
-class Together(NamedTuple):
+class Afterstates(NamedTuple):
+    """The network's target: it values afterstates."""
+
+    unused: np.uint64 = u64(0)
+
+
+class States(NamedTuple):
+    """The network's target: it values states."""
+
+    unused: np.uint64 = u64(0)
+
+
+Target = Literal["afterstate", "state"]  # what a network values
+TARGETS: dict[Target, Afterstates | States] = {"afterstate": Afterstates(), "state": States()}
+
+
+class NoCopies(NamedTuple):
     """Every weight is used where it stands."""
 
     unused: np.uint64 = u64(0)
 
 
-class Apart(NamedTuple):
-    """A thread uses a copy of its own of the first weights of each table, which are those of small tiles.
-
-    Places have 32 bits here: all tables and copies together must fit into that.
-    """
-
-    large: NDArray[np.uint64]  # (m,) bits of a board's planes that lead each look-up beyond the copied weights
-    tables: NDArray[np.uint32]  # (m,) where its table begins
-    further: NDArray[np.uint32]  # (m,) how much further its copy begins
-    starts: NDArray[np.uint32]  # (m,) working memory: where it begins for the board at hand
-
-
 class Lookup(NamedTuple):
     """What kernels see of a network. A board looks up m = patterns x symmetry weights."""
 
+    target: Any  # Afterstates or States
     weights: NDArray[np.float32]  # (stages * contexts * context_size + copies,) all tables, one after the other
     masks: NDArray[np.uint64]  # (patterns,) a bit in each plane at every cell of the pattern
     offsets: NDArray[np.uint64]  # (patterns,) where the pattern's table begins within a set
     stages: Any  # OneStage or ByTile
-    copies: Any  # Together or Apart
+    copies: Any  # NoCopies, or what a thread that learns with others has copies of
     sight: Any  # what is seen of a position: `look`
     context_size: np.uint64  # weights of one context; a stage has a set of tables for each
     symmetry: np.uint64  # isomorphisms in use: 8, 4 or 1
@@ -124,35 +126,23 @@ def _size_by_tile(stages: Any) -> u64:
 
 
 @specialised
-def _find_starts(copies: Any, planes: u64) -> None:
+def find_starts(copies: Any, planes: u64) -> None:
     """Find out where each look-up of a board begins: at a table, or at a copy."""
 
 
 @specialised
-def _place(copies: Any, nth: u64, table: u64, index: u64) -> u64:
+def place_of(copies: Any, nth: u64, table: u64, index: u64) -> u64:
     """Where weight `index` of a table is used by the nth look-up of a board; the table begins at `table`."""
 
 
-@implement(_find_starts, Together)
+@implement(find_starts, NoCopies)
 def _find_no_starts(copies: Any, planes: u64) -> None:
     pass
 
 
-@implement(_place, Together)
+@implement(place_of, NoCopies)
 def _place_in_table(copies: Any, nth: u64, table: u64, index: u64) -> u64:
     return table + index
-
-
-@implement(_find_starts, Apart)
-def _find_starts_of_copies(copies: Any, planes: u64) -> None:
-    for nth in range(copies.large.size):  # many at once; to choose index by index costs more
-        is_small = np.uint32((planes & copies.large[nth]) == _0)
-        copies.starts[nth] = np.uint32(copies.tables[nth] + np.uint32(copies.further[nth] * is_small))
-
-
-@implement(_place, Apart)
-def _place_in_copy(copies: Any, nth: u64, table: u64, index: u64) -> u64:
-    return u64(np.uint32(copies.starts[nth] + index))
 
 
 @kernel
@@ -168,28 +158,28 @@ def index_seen(net: Any, board: u64, seen: u64, context: u64, indices: Any, at: 
     symmetry = net.symmetry
     base = stage_of(net.stages, board) * stage_size(net.stages) + context * net.context_size
     planes = to_planes(seen)
-    _find_starts(net.copies, planes)
+    find_starts(net.copies, planes)
     b0, b1, b2, b3, b4, b5, b6, b7 = isomorphs(planes, net.square, net.right, net.down)
     nth = _0  # look-up
     for number in range(u64(net.masks.size)):
         mask, table = net.masks[number], net.offsets[number] + base
-        _note(net, indices, at, nth, table, pext(b0, mask))
+        _write_index(net, indices, at, nth, table, pext(b0, mask))
         if symmetry >= _4:
-            _note(net, indices, at + u64(1), nth + u64(1), table, pext(b1, mask))
-            _note(net, indices, at + u64(2), nth + u64(2), table, pext(b2, mask))
-            _note(net, indices, at + u64(3), nth + u64(3), table, pext(b3, mask))
+            _write_index(net, indices, at + u64(1), nth + u64(1), table, pext(b1, mask))
+            _write_index(net, indices, at + u64(2), nth + u64(2), table, pext(b2, mask))
+            _write_index(net, indices, at + u64(3), nth + u64(3), table, pext(b3, mask))
         if symmetry == _8:
-            _note(net, indices, at + u64(4), nth + u64(4), table, pext(b4, mask))
-            _note(net, indices, at + u64(5), nth + u64(5), table, pext(b5, mask))
-            _note(net, indices, at + u64(6), nth + u64(6), table, pext(b6, mask))
-            _note(net, indices, at + u64(7), nth + u64(7), table, pext(b7, mask))
+            _write_index(net, indices, at + u64(4), nth + u64(4), table, pext(b4, mask))
+            _write_index(net, indices, at + u64(5), nth + u64(5), table, pext(b5, mask))
+            _write_index(net, indices, at + u64(6), nth + u64(6), table, pext(b6, mask))
+            _write_index(net, indices, at + u64(7), nth + u64(7), table, pext(b7, mask))
         at += symmetry
         nth += symmetry
 
 
 @kernel
-def _note(net: Any, indices: Any, at: u64, nth: u64, table: u64, index: u64) -> None:
-    place = _place(net.copies, nth, table, index)
+def _write_index(net: Any, indices: Any, at: u64, nth: u64, table: u64, index: u64) -> None:
+    place = place_of(net.copies, nth, table, index)
     prefetch(net.weights, place)
     indices[at] = place
 

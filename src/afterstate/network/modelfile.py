@@ -7,65 +7,29 @@ on, so that a load is a memory map. Pages that hold only zeros are left out of t
 place and then moved there in one step.
 """
 
-import contextlib
-import errno
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
-from afterstate.errors import AfterstateError, FileError, ModelError, ResourceError
+from afterstate.errors import AfterstateError, FileError, ModelError
+from afterstate.files import atomic_write, is_file
 from afterstate.games.game import Game, make
-from afterstate.network.network import Network, allocate, count_weights
+from afterstate.memory import allocate
+from afterstate.network.network import Network, count_weights
+from afterstate.network.training import Training
 
 FORMAT = "afterstate-model-1"
 PAGE = 4096
 CHUNK = 1 << 18  # weights in one write
 _TYPES = {"float32": "F32", "int64": "I64", "uint64": "U64", "uint8": "U8"}
-_REQUIRED = ("format", "game", "rules", "size", "patterns", "layout", "symmetry", "stages", "context", "values", "training")
-
-
-def is_file(path: Path) -> bool:
-    """Whether there is a regular file; False, not an error, for a name that no file can have."""
-    try:
-        return path.is_file()
-    except OSError:
-        return False
-
-
-def is_folder(path: Path) -> bool:
-    """Whether there is a folder; False, not an error, for a name that none can have."""
-    try:
-        return path.is_dir()
-    except OSError:
-        return False
-
-
-@contextlib.contextmanager
-def atomic_write(path: Path) -> Iterator[IO[bytes]]:
-    """A file that appears at `path` whole or not at all."""
-    if not path.name or is_folder(path):
-        raise FileError(f"cannot write {path}: it is a folder")
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        with open(partial, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    except OSError as error:
-        if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
-            raise ResourceError(f"no room to write {path}: {error.strerror}; what was there before is untouched") from error
-        raise FileError(f"cannot write {path}: {error.strerror}") from error
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink()
+_REQUIRED = ("format", "game", "rules", "size", "patterns", "layout", "symmetry", "stages", "context", "target", "training")
 
 
 def save_model(network: Network, path: Path | str, *, more: Mapping[str, NDArray[Any]] | None = None) -> None:
@@ -85,8 +49,8 @@ def save_model(network: Network, path: Path | str, *, more: Mapping[str, NDArray
             "symmetry": str(network.symmetry),
             "stages": " ".join(str(face) for face in network.stages),
             "context": network.context,
-            "values": network.values,
-            "training": json.dumps(network.training),
+            "target": network.target,
+            "training": json.dumps(network.training.as_dict()),
         }
     }
     end = 0
@@ -137,6 +101,14 @@ def read_header(path: Path | str) -> dict[str, Any]:
     return metadata | {"tensors": tensors, "start": 8 + length}
 
 
+def read_training(path: Path | str) -> Training:
+    """How a model was trained; nothing but its header is read."""
+    try:
+        return Training.read(json.loads(read_header(path)["training"]))
+    except ValueError as error:
+        raise ModelError(f"{path} cannot be used: {error}") from error
+
+
 def load_model(path: Path | str, *, game: Game | None = None, mapped: bool = True) -> Network:
     """Read a network. Mapped: pages come from the file when first used, and changes never go back to it."""
     path = Path(path)
@@ -146,14 +118,12 @@ def load_model(path: Path | str, *, game: Game | None = None, mapped: bool = Tru
         patterns = header["patterns"].split()
         symmetry = int(header["symmetry"])
         stages = [int(face) for face in header["stages"].split()]
-        training = json.loads(header["training"])
-        if not isinstance(training, dict):
-            raise ValueError("its training is no record")
+        training = Training.read(json.loads(header["training"]))
         empty = Network(
             own,
             patterns,
             symmetry=symmetry,
-            values=header["values"],
+            target=header["target"],
             stages=stages,
             context=header["context"],
             weights=_placeholder(patterns, len(stages) * own.sight(header["context"])[1]),
@@ -183,7 +153,7 @@ def load_model(path: Path | str, *, game: Game | None = None, mapped: bool = Tru
         weights = allocate(size)
         weights[:] = stored
     return Network(
-        own, patterns, symmetry=symmetry, values=empty.values, stages=stages, context=empty.context, weights=weights,
+        own, patterns, symmetry=symmetry, target=empty.target, stages=stages, context=empty.context, weights=weights,
         training=training,
     )  # fmt: skip
 

@@ -1,23 +1,21 @@
 """An n-tuple network: its tables of weights, what it thinks a position is worth, and why."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from afterstate.errors import InputError, ResourceError
+from afterstate.errors import InputError
 from afterstate.games.game import Afterstate, Game, State
 from afterstate.kernel import kernel, u64
-from afterstate.network.greedy import VIEWS, ValueOf, alone
-from afterstate.network.lookup import Apart, ByTile, Lookup, OneStage, Together, index_board, isomorphs, last_written
+from afterstate.memory import HUGE_PAGE, allocate
+from afterstate.network.lookup import TARGETS, ByTile, Lookup, NoCopies, OneStage, Target, index_board, last_written
 from afterstate.network.patterns import check_patterns, check_symmetry, isomorphic_cells, orient, parse_patterns
+from afterstate.network.training import Training
 
-HUGE_PAGE = 1 << 21
 EVERY_PLANE = 0x0001000100010001
 
 
@@ -48,43 +46,9 @@ def _index(net: Any, board: u64, extra: u64, indices: Any) -> None:
         indices[place] = last_written(net, indices[place])
 
 
-def free_memory() -> int:
-    """Bytes that a new network may take: what the system, or the container around us, has left."""
-    try:
-        fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
-        free = int(fields["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
-        free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    try:
-        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
-        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
-        return free if limit == "max" else min(free, max(int(limit) - used, 0))
-    except (OSError, ValueError):
-        return free
-
-
 def count_weights(patterns: Sequence[str], sets: int = 1) -> int:
     """Number of weights of some patterns: each has 16 values a cell, in each set of tables."""
     return sets * sum(1 << 4 * len(pattern) for pattern in patterns)
-
-
-def check_memory(need: int) -> None:
-    """Refuse what would not fit, before any of it is taken: memory is given out long before it is there."""
-    free = free_memory()
-    if need > free:
-        raise ResourceError(
-            f"this network needs {need / 2**30:.1f} GiB for its weights, but only {free / 2**30:.1f} GiB of memory are free; "
-            f"choose fewer or smaller patterns"
-        )
-
-
-def allocate(size: int) -> NDArray[np.float32]:
-    """Zeros that begin at a huge page (so at a cache line too). Memory is checked before it is taken."""
-    need = 4 * size
-    check_memory(need)
-    memory = np.zeros(need + HUGE_PAGE, np.uint8)
-    start = -memory.ctypes.data % HUGE_PAGE
-    return memory[start : start + need].view(np.float32)
 
 
 class Network:
@@ -96,38 +60,36 @@ class Network:
         patterns: str | Sequence[str] = "4x6",
         *,
         symmetry: int = 8,
-        values: ValueOf = "afterstate",
+        target: Target = "afterstate",
         stages: Sequence[int] = (0,),
         context: str | None = None,
         weights: NDArray[np.float32] | None = None,
-        training: dict[str, Any] | None = None,
+        training: Training | None = None,
     ) -> None:
         self.game = game
         self.patterns = parse_patterns(patterns, game.shape) if isinstance(patterns, str) else tuple(patterns)
         check_patterns(self.patterns, game.shape)
         check_symmetry(symmetry, game.shape)
-        if values not in VIEWS:
-            raise InputError(f"a network values 'afterstate' or 'state', not {values!r}")
+        if target not in TARGETS:
+            raise InputError(f"the target of a network is 'afterstate' or 'state', not {target!r}")
         self.symmetry = symmetry
-        self.values: ValueOf = values
+        self.target: Target = target  # what it values
         check_stages(stages, game)
         self.stages = tuple(stages)  # the tile, as it is written, that begins each stage; 0 begins the first
         self.context = game.context if context is None else context  # what is seen beside the tiles
         self._sight, self.contexts = game.sight(self.context)
-        self.training = training or {}
+        self.training = training or Training()
         size = count_weights(self.patterns, self.sets)
         if weights is not None and (weights.shape != (size,) or weights.dtype != np.float32):
             raise InputError(f"these patterns need {size} weights of 32 bits, not {weights.shape} of {weights.dtype}")
         self.weights = allocate(size) if weights is None else weights
         self.lookup = self._lookup(self.weights)
 
-    def make_room(self, count: int) -> None:
-        """Move the weights into memory of their own, where `count` more numbers have room behind them.
+    def move_to(self, memory: NDArray[np.float32]) -> None:
+        """Move the weights to the beginning of `memory`, zeros of at least their number; `lookup.weights` has all of it.
 
-        `lookup.weights` has them all; `weights` stays what it was. Zeros are not written, so memory that nobody has touched yet
-        stays free.
+        Zeros are not written, so memory that nobody has touched yet stays free.
         """
-        memory = allocate(self.weights.size + count)
         for start in range(0, self.weights.size, HUGE_PAGE):
             part = slice(start, min(start + HUGE_PAGE, self.weights.size))
             if self.weights[part].any():
@@ -140,11 +102,12 @@ class Network:
         sizes = [16 ** len(pattern) for pattern in self.patterns]
         masks = [sum(EVERY_PLANE << shape.shift(cell) // 4 for cell in cells) for cells in self.layout]
         return Lookup(
+            target=TARGETS[self.target],
             weights=memory,
             masks=np.array(masks, np.uint64),
             offsets=np.array([sum(sizes[:number]) for number in range(len(sizes))], np.uint64),
             stages=self._staging(),
-            copies=Together(),
+            copies=NoCopies(),
             sight=self._sight,
             context_size=u64(count_weights(self.patterns)),
             symmetry=u64(self.symmetry),
@@ -153,26 +116,6 @@ class Network:
             right=u64(4 - shape.columns),
             down=u64(4 * (4 - shape.rows)),
         )
-
-    def lookup_with_copies(self, sizes: Sequence[int], starts: Sequence[int]) -> Lookup:
-        """A look-up that uses copies of the first weights of each table: how many, powers of two, and where they begin.
-
-        A weight is among the first if those bits of its index are 0 that are worth its table's size or more; `Apart.large` are
-        these bits on the board as it is, before it is turned.
-        """
-        net = self.lookup
-        large = np.zeros((len(self.patterns), self.symmetry), np.uint64)
-        for bit in (1 << number for number in range(64)):
-            turned = isomorphs(u64(bit), net.square, net.right, net.down)
-            for pattern, mask in enumerate(net.masks.tolist()):
-                for turn in range(self.symmetry):
-                    there = int(turned[turn])
-                    if mask & there and 1 << (mask & (there - 1)).bit_count() >= sizes[pattern]:
-                        large[pattern, turn] |= u64(bit)
-        tables = np.repeat(net.offsets, self.symmetry)
-        own = np.repeat(np.array(starts, np.uint64), self.symmetry)
-        further = (own - tables).astype(np.uint32)  # which may wrap
-        return net._replace(copies=Apart(large.ravel(), tables.astype(np.uint32), further, alone(large.size, np.uint32)))
 
     def _staging(self) -> OneStage | ByTile:
         if self.stages == (0,):
@@ -201,13 +144,8 @@ class Network:
         """m: how many weights one value is the sum of."""
         return int(self.lookup.lookups)
 
-    @property
-    def view(self) -> Any:
-        """What the network values, as the type that kernels are specialised by."""
-        return VIEWS[self.values]
-
     def __repr__(self) -> str:
-        return f"Network({self.game!r}, {','.join(self.patterns)!r}, symmetry={self.symmetry}, values={self.values!r})"
+        return f"Network({self.game!r}, {','.join(self.patterns)!r}, symmetry={self.symmetry}, target={self.target!r})"
 
     def table(self, number: int, stage: int = 0, context: int = 0) -> NDArray[np.float32]:
         """The weights of one pattern, stage and context as they lie, (16**cells,)."""
@@ -228,7 +166,7 @@ class Network:
         return indices.reshape(len(self.patterns), self.symmetry)
 
     def value(self, position: State | Afterstate) -> float:
-        """V(position). Give an afterstate or a state, as `values` says."""
+        """V(position). Give an afterstate or a state, as `target` says."""
         return float(self.weights[self.indices(position)].sum(dtype=np.float64))
 
     def explain(self, position: State | Afterstate) -> Explanation:

@@ -7,19 +7,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from afterstate.engine.choosers import Desk, survey, weigh
+from afterstate.engine.loop import Seat
+from afterstate.engine.record import Record, make_recorder
+from afterstate.engine.workers import TICK, count_threads
 from afterstate.games.game import Slide, State, slides
 from afterstate.kernel import kernel, u64
-from afterstate.learning.episode import Recorded, cut_record, make_record
-from afterstate.learning.workers import TICK, count_threads
-from afterstate.network.greedy import Desk, make_desk, survey, weigh
 from afterstate.network.network import Network
-from afterstate.play.onward import go_on
 from afterstate.rng import Random
-from afterstate.search.lookahead import Lookahead, forget, make_view
+from afterstate.search.lookahead import Lookahead, forget, make_chooser
 from afterstate.search.options import SearchOptions
 from afterstate.search.parallel import weigh_together
-from afterstate.search.statistics import SearchStatistics, gather
+from afterstate.search.statistics import SearchStatistics, add_up
 from afterstate.units import format_time
 
 WORTH_SHARING = 0.02  # seconds; less is spent sooner than threads are started
@@ -36,13 +37,16 @@ class Choice:
 
 
 @kernel
-def _weigh(game: Any, net: Any, view: Any, board: u64, extra: u64, desk: Desk) -> None:
-    legal = slides(game, board, extra, desk.after, desk.extras, desk.rewards)
-    if legal == 0:
-        desk.values[:] = -np.inf
-        return
-    survey(view, net, board, extra, legal, desk, u64(0))
-    weigh(view, game, net, legal, desk, u64(0))
+def _weigh_all(game: Any, net: Any, chooser: Any, boards: Any, extras: Any, desk: Desk, values: Any) -> None:
+    """Write reward + value of the four slides of many states, (n, 4); what is illegal keeps what is there."""
+    for number in range(boards.size):
+        board, extra = boards[number], extras[number]
+        legal = slides(game, board, extra, desk.after, desk.extras, desk.rewards)
+        if legal != 0:
+            survey(chooser, net, board, extra, legal, desk, u64(0))
+            weigh(chooser, game, net, board, extra, legal, desk, u64(0))
+            for slide in range(4):
+                values[number, slide] = desk.values[slide]
 
 
 class Agent:
@@ -64,35 +68,35 @@ class Agent:
         **more: Any,
     ) -> None:
         self.network = network
-        self.options = SearchOptions.of(network.game.name, depth=depth, move_time=move_time, exact=exact, **more)
+        options = SearchOptions.read(depth=depth, move_time=move_time, exact=exact, **more)
+        self.plan = options.resolve(network.game.name)
         self._halt = np.zeros(1, np.int64)
-        self._views = [self.make_view(self._halt) for _ in range(count_threads(threads))]
-        self._desk = make_desk(network.lookup)
+        self._choosers = [self.make_chooser(self._halt) for _ in range(count_threads(threads))]
+        self._seat = Seat(network.game, network.lookup, self._choosers[0])
 
     @property
     def depth(self) -> int:
         """Slides that it looks ahead, at most."""
-        assert self.options.depth is not None
-        return self.options.depth
+        return self.plan.depth
 
     @property
     def searches(self) -> bool:
         """Whether it does more than ask the network once."""
-        return isinstance(self._views[0], Lookahead)
+        return isinstance(self._choosers[0], Lookahead)
 
     @property
     def manner(self) -> str:
         """How it looks ahead, for people."""
-        limit = self.options.move_time
+        limit = self.plan.move_time
         how = f"depth {self.depth}" if limit is None else f"{format_time(limit)} a move"
-        return f"{how}, exact" if self.options.exact else how
+        return f"{how}, exact" if self.plan.exact else how
 
     def __repr__(self) -> str:
         return f"Agent({self.network!r}, {self.manner})"
 
-    def make_view(self, halt: Any = None) -> Any:
-        """How it weighs slides, for one thread. A number other than 0 in `halt` ends a search."""
-        return make_view(self.network, self.options, halt)
+    def make_chooser(self, halt: NDArray[np.int64] | None = None) -> Any:
+        """Who chooses its slides, for one thread. A number other than 0 in `halt` ends a search."""
+        return make_chooser(self.network, self.plan, halt)
 
     def prepare(self) -> None:
         """Compile what a search needs, so that the time of the first move is the time of a move."""
@@ -100,51 +104,59 @@ class Agent:
         self._halt[0] = 1  # end at once
         try:
             self._weigh(game.parse(game.example))
-            if self.searches and len(self._views) > 1:
-                weigh_together(self.network, self._views, self.options, game.parse(game.example), self._desk.values)
+            if self.searches and len(self._choosers) > 1:
+                self._weigh_together(game.parse(game.example))
         finally:
             self._halt[0] = 0
 
     def choose(self, state: State) -> Choice:
         """The best slide and the four values; the first of equals in the order U R D L."""
-        network, desk = self.network, self._desk
-        for view in self._views:
-            forget(view)
-        if self.depth <= AT_ONCE and self.options.move_time is None:
-            self._weigh(state)
-        elif len(self._views) == 1 or (self.options.move_time or 1.0) < WORTH_SHARING:
-            self._wait_for(lambda: self._weigh(state))
+        for chooser in self._choosers:
+            forget(chooser)
+        if self.depth <= AT_ONCE and self.plan.move_time is None:
+            found = self._weigh(state)
+        elif len(self._choosers) == 1 or (self.plan.move_time or 1.0) < WORTH_SHARING:
+            found = self._wait_for(lambda: self._weigh(state))
         else:
-            self._wait_for(lambda: weigh_together(network, self._views, self.options, state, desk.values))
+            found = self._wait_for(lambda: self._weigh_together(state))
         values: dict[Slide, float | None] = {
-            slide: None if math.isinf(value := float(desk.values[slide])) and value < 0 else value for slide in Slide
+            slide: None if math.isinf(value := float(found[slide])) and value < 0 else value for slide in Slide
         }
         legal = [slide for slide, value in values.items() if value is not None]
-        best = max(legal, key=lambda slide: desk.values[slide]) if legal else None
-        return Choice(best, values, gather(self._views))
+        best = max(legal, key=lambda slide: found[slide]) if legal else None
+        return Choice(best, values, add_up(self._choosers))
 
-    def play_on(self, state: State, rng: Random, *, moves: int, seconds: float = 0.0) -> Recorded:
+    def play_on(self, state: State, rng: Random, *, moves: int, seconds: float = 0.0) -> Record:
         """Play a game on from a state: so many moves at most, in about so many seconds (0: any). `rng` draws the new tiles."""
-        network, view, record = self.network, self._views[0], make_record(moves)
-        forget(view)
-        count, drawn = go_on(
-            view, network.lookup, network.game.tables, u64(state.board), u64(state.extra), rng.state,
-            round(seconds * 1e9), record, self._desk,
-        )  # fmt: skip
-        rng.state = u64(drawn)
-        return cut_record(record, int(count))
+        forget(self._choosers[0])
+        self._seat.observer = kept = make_recorder(moves, seconds=seconds)
+        return Record.cut(self.network.game, kept, self._seat.play_from(state, rng))
 
-    def _weigh(self, state: State) -> None:
-        network = self.network
-        _weigh(network.game.tables, network.lookup, self._views[0], u64(state.board), u64(state.extra), self._desk)
+    def weigh_all(self, boards: NDArray[np.uint64], extras: NDArray[np.uint64]) -> NDArray[np.float64]:
+        """(n, 4) reward + value of each slide of many states; -inf where a slide is illegal."""
+        network, values = self.network, np.full((len(boards), 4), -np.inf)
+        _weigh_all(network.game.tables, network.lookup, self._choosers[0], boards, extras, self._seat.desk, values)
+        return values
 
-    def _wait_for(self, work: Callable[[], None]) -> None:
+    def _weigh(self, state: State) -> NDArray[np.float64]:
+        """(4,) reward + value of each slide."""
+        values: NDArray[np.float64] = self.weigh_all(np.array([state.board], np.uint64), np.array([state.extra], np.uint64))[0]
+        return values
+
+    def _weigh_together(self, state: State) -> NDArray[np.float64]:
+        """The same by all threads."""
+        values = np.zeros(4)
+        weigh_together(self.network, self._choosers, state, values)
+        return values
+
+    def _wait_for(self, work: Callable[[], NDArray[np.float64]]) -> NDArray[np.float64]:
         """Let another thread work, so that this one can hear Ctrl-C, and end the work then."""
+        done: list[NDArray[np.float64]] = []
         failures: list[BaseException] = []
 
         def run() -> None:
             try:
-                work()
+                done.append(work())
             except BaseException as failure:
                 failures.append(failure)
 
@@ -160,3 +172,4 @@ class Agent:
             raise
         if failures:
             raise failures[0]
+        return done[0]

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from afterstate.errors import InputError
-from afterstate.games.game import Afterstate, Game
+from afterstate.games.game import Game
 from afterstate.games.results import Results, Summary, summarise
 from afterstate.kernel import kernel, u64
-from afterstate.play.records import IllegalActionError, Record, read_records
+from afterstate.play.episodes import Episode, IllegalActionError, read_episodes
 from afterstate.units import shorten
 
 GOAL = 384  # the tile that the course asks for
@@ -28,7 +28,7 @@ _STEPS, _TIMES = 10_000_000, 5
 
 
 @dataclass(frozen=True)
-class Figures:
+class Merits:
     """What points are given for."""
 
     mean: float
@@ -42,28 +42,28 @@ class Version:
     """One of the course's projects, as its judge sees it."""
 
     rules: str | None  # of Threes!; None for any game under its own rules
-    points: Callable[[Figures], float]
+    points: Callable[[Merits], float]
     speed: int  # slides a second that are asked for on the course's machine
     python_speed: int | None = None  # of a program in Python
     every: bool = False  # failed unless all games reach the goal
 
 
-def _points_of_mean(found: Figures) -> float:
+def _points_of_mean(found: Merits) -> float:
     return 60 + 40 / (1 + math.exp(-0.0065 * (found.mean - 560)))
 
 
-def _points_of_doublings(found: Figures) -> float:
+def _points_of_doublings(found: Merits) -> float:
     """One for each time that 3 is doubled on the way to the mean, and one more, but at most 10; and the largest tile."""
     doublings = math.log2(found.mean / 3) if found.mean > 0 else -1.0
     return 85 + min(max(doublings + 1, 0.0), 10.0) + _points_of_largest(found)
 
 
-def _points_of_largest(found: Figures) -> int:
+def _points_of_largest(found: Merits) -> int:
     """One for a 384, two for a 768, and so on."""
     return max(found.largest - 9, 0)
 
 
-def _points_of_rate(found: Figures) -> float:
+def _points_of_rate(found: Merits) -> float:
     return math.ceil(round(found.rate, 6)) + _points_of_largest(found)  # 29 of 100 are not 29.000000000000004 %
 
 
@@ -87,7 +87,7 @@ def find_version(name: str) -> Version:
 
 
 @dataclass(frozen=True)
-class Speed:
+class Pace:
     """Actions a second, in the time that a file tells."""
 
     everyone: float
@@ -139,23 +139,23 @@ class _Tally:
         self.scores, self.moves, self.largest = array("q"), array("q"), array("B")
         self.places = self.slider_ms = self.placer_ms = self.all_ms = 0
 
-    def add(self, record: Record) -> None:
-        self.scores.append(record.score)
-        self.moves.append(record.slides)
-        self.largest.append(record.largest)
-        self.places += record.places
-        self.slider_ms += record.slider_ms
-        self.placer_ms += record.placer_ms
-        self.all_ms += record.all_ms
+    def add(self, episode: Episode) -> None:
+        self.scores.append(episode.score)
+        self.moves.append(len(episode))
+        self.largest.append(episode.largest_index)
+        self.places += episode.places
+        self.slider_ms += episode.slider_ms
+        self.placer_ms += episode.placer_ms
+        self.all_ms += episode.all_ms
 
     def results(self) -> Results:
         return Results(np.array(self.scores, np.int64), np.array(self.moves, np.int64), np.array(self.largest, np.uint8))
 
-    def speed(self) -> Speed:
+    def speed(self) -> Pace:
         """Each in its own time, or, where none is told, in that of the games; no clock of milliseconds shows less than one."""
         slides = sum(self.moves)
         total = max(self.all_ms, self.slider_ms + self.placer_ms, 1)
-        return Speed(
+        return Pace(
             everyone=1000 * (slides + self.places) / total,
             slider=1000 * slides / (self.slider_ms if self.slider_ms > 0 else total),
             placer=1000 * self.places / (self.placer_ms if self.placer_ms > 0 else total),
@@ -172,7 +172,7 @@ class Verdict:
     points: float
     fault: str | None = None  # the first thing that breaks the rules; then the rest is not there
     summary: Summary | None = None
-    speed: Speed | None = None
+    speed: Pace | None = None
     expected: int = 0  # slides a second
     quick: bool = False  # so many were made
 
@@ -213,14 +213,14 @@ def judge(
         fault = str(error)
     if fault is not None:
         return Verdict(version, game, passed=False, points=0.0, fault=fault)
-    summary, figures = _figures(game, tally)
+    summary, merits = _merits(game, tally)
     expected = speed if speed is not None else round(asked * calibrate()) if asked else 0
     quick = tally.speed().slider >= expected
     return Verdict(
         version,
         game,
-        passed=quick and (not rules.every or figures.rate == 100),
-        points=rules.points(figures) if quick else 0.0,
+        passed=quick and (not rules.every or merits.rate == 100),
+        points=rules.points(merits) if quick else 0.0,
         summary=summary,
         speed=tally.speed(),
         expected=expected,
@@ -231,25 +231,20 @@ def judge(
 def _read_games(path: Path | str, game: Game, tally: _Tally, on_read: Callable[[int], None] | None) -> str | None:
     """Add up all games -> what is wrong with the first that stops early, if there is one."""
     read = 0
-    for record in read_records(path, game):
-        if not record.ended:
-            return _stopped(path, record)
-        tally.add(record)
-        read += len(record.actions)
+    for episode in read_episodes(path, game):
+        if not episode.ended:
+            board = game.format(episode.state(-1))
+            return f"{path}, line {episode.line}: the game stops after {len(episode)} slides, and can go on: {board}"
+        tally.add(episode)
+        read += episode.size
         if on_read:
             on_read(read)
     return None
 
 
-def _stopped(path: Path | str, record: Record) -> str:
-    states = record.replay()
-    board = record.game.format(Afterstate(int(states.boards[-1]), int(states.extras[-1]), 0))
-    return f"{path}, line {record.line}: the game stops after {record.slides} slides, and can go on: {board}"
-
-
-def _figures(game: Game, tally: _Tally) -> tuple[Summary, Figures]:
+def _merits(game: Game, tally: _Tally) -> tuple[Summary, Merits]:
     results = tally.results()
     summary = summarise(game, results, max(tally.all_ms, 1) / 1000)
     goal = next(index for index in range(64) if game.face(index) >= GOAL)
     rate = 100 * float((results.largest >= goal).mean())
-    return summary, Figures(summary.mean, rate, 100 * summary.win_rate, int(results.largest.max()))
+    return summary, Merits(summary.mean, rate, 100 * summary.win_rate, int(results.largest.max()))

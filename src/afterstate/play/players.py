@@ -8,26 +8,24 @@ Write your own as a class with one method, and let it play against ours:
             return max(slid, key=lambda slide: slid[slide].reward)
 
     episode = play_episode(make("2048"), Greedy(), RandomEnvironment(seed=1))
-    print(episode.score, episode.line())
+    print(episode.score, episode.largest, episode.moves)
 
 Everything is checked by the rules; whoever asks for what they forbid gets an `InputError` that shows the board.
 """
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from time import time
 from typing import Any
 
 import numpy as np
 
+from afterstate.engine.record import Record
 from afterstate.errors import InputError
 from afterstate.games.game import Afterstate, Game, Outcome, Slide, State
 from afterstate.games.results import Results, Summary, make_results, summarise
-from afterstate.learning.episode import Recorded
 from afterstate.network.network import Network
 from afterstate.play.agent import Agent
-from afterstate.play.episode import episode_line
 from afterstate.rng import Purpose, Random
 
 
@@ -43,7 +41,7 @@ class Player:
         """The slide to make; there is a legal one."""
         raise NotImplementedError(f"{type(self).__name__} must say how to choose")
 
-    def close_episode(self, episode: "Episode") -> None:
+    def close_episode(self, episode: Record) -> None:
         """The game is over: what there was to see of it."""
 
 
@@ -63,7 +61,7 @@ class Environment:
         """One of the outcomes: what may follow by the rules, each with its probability."""
         raise NotImplementedError(f"{type(self).__name__} must say how to choose")
 
-    def close_episode(self, episode: "Episode") -> None:
+    def close_episode(self, episode: Record) -> None:
         """The game is over."""
 
 
@@ -117,76 +115,47 @@ class RandomEnvironment(Environment):
         return game.sample(afterstate, self.rng)
 
 
-@dataclass
-class Episode:
-    """A game on record: the states in which a slide was made, the slides, what they led to, and the last state."""
-
-    game: Game
-    player: str
-    environment: str
-    states: list[State]  # one more than slides
-    slides: list[Slide] = field(default_factory=list)
-    afterstates: list[Afterstate] = field(default_factory=list)
-    tick: float = 0.0  # seconds since 1970
-    tock: float = 0.0
-
-    @property
-    def score(self) -> int:
-        return self.game.score(self.states[-1], sum(afterstate.reward for afterstate in self.afterstates))
-
-    @property
-    def largest(self) -> int:
-        """The largest tile, as it is written."""
-        return self.game.face(self.game.largest(self.states[-1]))
-
-    def line(self) -> str:
-        """The game as a line of the course's episode file, without the line's end."""
-        moves = len(self.slides)
-        words = np.zeros((3, moves + 1), np.uint64)
-        for number, state in enumerate(self.states):
-            words[0, number], words[1, number] = state.board, state.extra
-        words[2, :moves] = [afterstate.board for afterstate in self.afterstates]
-        slides, rewards = np.zeros(moves + 1, np.uint8), np.zeros(moves + 1, np.int64)
-        slides[:moves] = [int(slide) for slide in self.slides]
-        rewards[:moves] = [afterstate.reward for afterstate in self.afterstates]
-        record = Recorded(words[0], words[1], words[2], slides, rewards)
-        names = (self.player, self.environment)
-        return episode_line(self.game, record, moves, self.tick, self.tock, names=names).decode().rstrip("\n")
-
-
-def play_episode(game: Game, player: Player, environment: Environment) -> Episode:
+def play_episode(game: Game, player: Player, environment: Environment) -> Record:
     """One game: they take turns until no slide is legal."""
     for who in (player, environment):
         if not re.fullmatch(r"[^|:@\s]{1,100}", who.name):
             raise InputError(f"a name has no blanks and none of | : @, which a record needs for itself: {who.name!r}")
     player.open_episode(game)
     environment.open_episode(game)
-    episode = Episode(game, player.name, environment.name, [environment.start(game)], tick=time())
-    while slid := game.afterstates(episode.states[-1]):
-        state = episode.states[-1]
-        slide = player.choose(game, state)
+    tick = time()
+    states, made = [environment.start(game)], []
+    while slid := game.afterstates(states[-1]):
+        slide = player.choose(game, states[-1])
         if slide not in slid:
-            raise InputError(f"{player.name} slides {getattr(slide, 'name', slide)}, which is illegal on {game.format(state)}")
-        after = slid[slide]
-        outcomes = game.outcomes(after)
-        following = environment.choose(game, after, outcomes)
+            shown = game.format(states[-1])
+            raise InputError(f"{player.name} slides {getattr(slide, 'name', slide)}, which is illegal on {shown}")
+        outcomes = game.outcomes(slid[slide])
+        following = environment.choose(game, slid[slide], outcomes)
         if all(following != outcome.state for outcome in outcomes):
-            raise InputError(f"{environment.name} makes of {game.format(after)} what the rules do not allow: {following}")
-        episode.slides.append(slide)
-        episode.afterstates.append(after)
-        episode.states.append(following)
-    episode.tock = time()
-    player.close_episode(episode)
-    environment.close_episode(episode)
-    return episode
+            shown = game.format(slid[slide])
+            raise InputError(f"{environment.name} makes of {shown} what the rules do not allow: {following}")
+        made.append((slide, slid[slide]))
+        states.append(following)
+    record = Record(
+        game,
+        boards=np.array([state.board for state in states], np.uint64),
+        extras=np.array([state.extra for state in states], np.uint64),
+        after=np.array([afterstate.board for _, afterstate in made], np.uint64),
+        slides=np.array([int(slide) for slide, _ in made], np.uint8),
+        rewards=np.array([afterstate.reward for _, afterstate in made], np.int64),
+        slider=player.name, placer=environment.name, tick=tick, tock=time(),
+    )  # fmt: skip
+    player.close_episode(record)
+    environment.close_episode(record)
+    return record
 
 
-def play_episodes(game: Game, player: Player, environment: Environment, *, games: int) -> tuple[Summary, list[Episode]]:
+def play_episodes(game: Game, player: Player, environment: Environment, *, games: int) -> tuple[Summary, list[Record]]:
     """Many games, one after the other -> what was reached, and the games. Slow and simple, for players written in Python."""
     episodes = [play_episode(game, player, environment) for _ in range(games)]
     results: Results = make_results(games)
     for number, episode in enumerate(episodes):
         results.scores[number] = episode.score
-        results.moves[number] = len(episode.slides)
-        results.largest[number] = game.largest(episode.states[-1])
+        results.moves[number] = len(episode)
+        results.largest[number] = episode.largest_index
     return summarise(game, results, sum(episode.tock - episode.tick for episode in episodes)), episodes

@@ -11,19 +11,14 @@ So luck is 0 on average, whoever plays.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from afterstate.games.game import Afterstate, Game, Outcome, Slide, State, slides
-from afterstate.kernel import kernel, u64
-from afterstate.learning.episode import Recorded, state_at
-from afterstate.network.greedy import make_desk, survey, weigh
+from afterstate.engine.record import Record
+from afterstate.games.game import Afterstate, Outcome, Slide, State
 from afterstate.network.network import Network
 from afterstate.play.agent import Agent, Choice
-from afterstate.search.lookahead import make_view
-from afterstate.search.options import SearchOptions
 
 WORST = 3  # moves that a review shows
 LINE = 4  # slides of a line
@@ -65,44 +60,18 @@ class Review:
     worst: tuple[Mistake, ...]
 
 
-@kernel
-def _weigh_all(game: Any, net: Any, view: Any, boards: Any, extras: Any, desk: Any, values: Any) -> None:
-    for number in range(boards.size):
-        legal = slides(game, boards[number], extras[number], desk.after, desk.extras, desk.rewards)
-        if legal != 0:
-            survey(view, net, boards[number], extras[number], legal, desk, u64(0))
-            weigh(view, game, net, legal, desk, u64(0))
-            for slide in range(4):
-                values[number, slide] = desk.values[slide]
-
-
-def weigh_all(network: Network, boards: NDArray[np.uint64], extras: NDArray[np.uint64], depth: int) -> NDArray[np.float64]:
-    """(n, 4) reward + value of each slide of many states, by an exact search; -inf where a slide is illegal."""
-    values = np.full((len(boards), 4), -np.inf)
-    view = make_view(network, SearchOptions.of(network.game.name, depth=depth, exact=True))
-    _weigh_all(network.game.tables, network.lookup, view, boards, extras, make_desk(network.lookup), values)
-    return values
-
-
 def _best_values(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """(n,) M(s); 0 where the game is over."""
     best = values.max(axis=1)
     return np.where(np.isfinite(best), best, 0.0)
 
 
-def scores_of(game: Game, record: Recorded) -> NDArray[np.int64]:
-    """(n + 1,) the score in each state of a record, as if the game had ended there."""
-    sums = np.concatenate([[0], np.cumsum(record.rewards)])
-    return np.array([game.score(state_at(record, ply), int(rewards)) for ply, rewards in enumerate(sums)], np.int64)
-
-
-def review(network: Network, record: Recorded) -> Review:
-    """Look back on a game: `record` has one state more than slides."""
-    count = len(record.slides)
-    boards, extras = np.ascontiguousarray(record.boards), np.ascontiguousarray(record.extras)
-    now = _best_values(weigh_all(network, boards, extras, 1))
-    ahead = weigh_all(network, boards[:count], extras[:count], 2)
-    scores = scores_of(network.game, record)
+def review(network: Network, record: Record) -> Review:
+    """Look back on a game."""
+    count, boards, extras = len(record), record.boards, record.extras
+    now = _best_values(Agent(network, depth=1).weigh_all(boards, extras))
+    ahead = Agent(network, depth=2, exact=True).weigh_all(boards[:count], extras[:count])
+    scores = record.scores
     if count == 0:
         nothing = np.zeros(0)
         empty = np.zeros(0, np.uint8)
@@ -156,6 +125,6 @@ def best_line(agent: Agent, state: State, *, first: Choice | None = None, length
 def _typical(network: Network, outcomes: Sequence[Outcome]) -> State:
     boards = np.array([outcome.state.board for outcome in outcomes], np.uint64)
     extras = np.array([outcome.state.extra for outcome in outcomes], np.uint64)
-    values = _best_values(weigh_all(network, boards, extras, 1))
+    values = _best_values(Agent(network).weigh_all(boards, extras))
     expected = float(np.dot(values, [outcome.probability for outcome in outcomes]))
     return outcomes[int(np.abs(values - expected).argmin())].state

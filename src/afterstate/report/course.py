@@ -10,13 +10,13 @@ games tells more.
 """
 
 from afterstate.games.results import Summary
-from afterstate.play.judge import Speed
+from afterstate.play.judge import Pace
 
 
-def format_block(games: int, summary: Summary, speed: Speed | None = None) -> str:
+def format_block(games: int, summary: Summary, speed: Pace | None = None) -> str:
     """A block of statistics; ends with an empty line."""
     slides = summary.moves_per_s
-    told = speed or Speed(everyone=2 * round(slides), slider=slides, placer=slides)
+    told = speed or Pace(everyone=2 * round(slides), slider=slides, placer=slides)
     ops = f"{told.everyone:.0f} ({told.slider:.0f}|{told.placer:.0f})"
     lines = [f"{games}\tavg = {summary.mean:.0f}, max = {summary.maximum}, ops = {ops}"]
     lines += [f"\t{rate.tile}\t{_percent(rate.reached)}\t({_percent(rate.ended)})" for rate in summary.tiles if rate.ended > 0]

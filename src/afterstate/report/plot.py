@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from afterstate.errors import FileError, InputError
+from afterstate.files import atomic_write
 from afterstate.learning.runfolder import RunFolder
-from afterstate.network.modelfile import atomic_write
 
 # told apart by people who see few colours, too (Okabe and Ito)
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]

@@ -6,15 +6,15 @@
 A search of depth p gives a slide reward + E(s', p - 1); depth 1 is the network's own choice. `Cuts` say what is left out.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from afterstate.bitboard import empty_cells, to_planes
+from afterstate.engine.choosers import MINUS_INFINITY, Desk, round_expected, survey, weigh
 from afterstate.games.game import downgrade, look, outcomes, slides
 from afterstate.kernel import implement, kernel, now, popcount, routine, specialised, u64
-from afterstate.network.greedy import MINUS_INFINITY, Afterstates, Desk, States, settle, survey, weigh
-from afterstate.network.lookup import index_seen, isomorphs, sum_weights
+from afterstate.network.lookup import Afterstates, States, index_seen, isomorphs, sum_weights
 from afterstate.search.lookahead import (
     BY_DEPTH,
     BY_TIME,
@@ -69,41 +69,41 @@ def _value(net: Any, search: Any, board: u64, extra: u64) -> float:
 
 
 @specialised
-def leaf_value(leaf: Any, game: Any, net: Any, search: Any, board: u64, extra: u64) -> float:
+def leaf_value(target: Any, game: Any, net: Any, search: Any, board: u64, extra: u64) -> float:
     """What the network says of an afterstate."""
 
 
 @specialised
-def ask_leaf(leaf: Any, net: Any, search: Any, row: int, slide: int) -> bool:
+def ask_leaf(target: Any, net: Any, search: Any, row: int, slide: int) -> bool:
     """Ask the memory for what the value of a slide's afterstate will need -> whether there is anything to wait for."""
 
 
 @specialised
-def told_leaf(leaf: Any, game: Any, net: Any, search: Any, row: int, slide: int, asked: bool) -> float:
+def told_leaf(target: Any, game: Any, net: Any, search: Any, row: int, slide: int, asked: bool) -> float:
     """The value of a slide's afterstate, after `ask_leaf`."""
 
 
 @kernel
-def _note_place(net: Any, row: int, slide: int) -> u64:
-    """Where the indices of a leaf are noted: two rows take turns."""
+def _index_place(net: Any, row: int, slide: int) -> u64:
+    """Where the indices of a leaf are written: two rows take turns."""
     place: u64 = u64(slide + (4 if row == SPARE else 0)) * net.lookups
     return place
 
 
 @implement(ask_leaf, Afterstates)
-def _ask_afterstate(leaf: Any, net: Any, search: Any, row: int, slide: int) -> bool:
+def _ask_afterstate(target: Any, net: Any, search: Any, row: int, slide: int) -> bool:
     after, extras, _ = _slide_rows(search, row)
     seen, context = look(net.sight, after[slide], extras[slide])
     place = leaf_place(seen, context)
     after[4 + slide], extras[4 + slide] = seen, place  # to look no second time
     if search.table.leaf_words[place] == seen:
         return False
-    index_seen(net, after[slide], seen, context, search.indices, _note_place(net, row, slide))
+    index_seen(net, after[slide], seen, context, search.indices, _index_place(net, row, slide))
     return True
 
 
 @implement(told_leaf, Afterstates)
-def _told_afterstate(leaf: Any, game: Any, net: Any, search: Any, row: int, slide: int, asked: bool) -> float:
+def _told_afterstate(target: Any, game: Any, net: Any, search: Any, row: int, slide: int, asked: bool) -> float:
     after, extras, _ = _slide_rows(search, row)
     seen, place = after[4 + slide], extras[4 + slide]
     words, values = search.table.leaf_words, search.table.leaf_values
@@ -112,29 +112,29 @@ def _told_afterstate(leaf: Any, game: Any, net: Any, search: Any, row: int, slid
             return _glance(game, net, search, after[slide], extras[slide])
         search.counts[VALUED] += 1
         words[place] = seen
-        values[place + _1] = sum_weights(net, search.indices, _note_place(net, row, slide))
+        values[place + _1] = sum_weights(net, search.indices, _index_place(net, row, slide))
     value: float = values[place + _1]
     return value
 
 
 @implement(ask_leaf, States)
-def _ask_no_states(leaf: Any, net: Any, search: Any, row: int, slide: int) -> bool:
+def _ask_no_states(target: Any, net: Any, search: Any, row: int, slide: int) -> bool:
     return False  # there are too many of them
 
 
 @implement(told_leaf, States)
-def _told_states(leaf: Any, game: Any, net: Any, search: Any, row: int, slide: int, asked: bool) -> float:
+def _told_states(target: Any, game: Any, net: Any, search: Any, row: int, slide: int, asked: bool) -> float:
     after, extras, _ = _slide_rows(search, row)
-    return leaf_value(leaf, game, net, search, after[slide], extras[slide])
+    return leaf_value(target, game, net, search, after[slide], extras[slide])
 
 
 @implement(leaf_value, Afterstates)
-def _leaf_afterstate(leaf: Any, game: Any, net: Any, search: Any, board: u64, extra: u64) -> float:
+def _leaf_afterstate(target: Any, game: Any, net: Any, search: Any, board: u64, extra: u64) -> float:
     return _value(net, search, board, extra)
 
 
 @implement(leaf_value, States)
-def _leaf_state(leaf: Any, game: Any, net: Any, search: Any, board: u64, extra: u64) -> float:
+def _leaf_state(target: Any, game: Any, net: Any, search: Any, board: u64, extra: u64) -> float:
     return _expect_states(game, net, search, board, extra)
 
 
@@ -150,7 +150,7 @@ def _expect_states(game: Any, net: Any, search: Any, board: u64, extra: u64) -> 
 @routine
 def _glance(game: Any, net: Any, search: Any, board: u64, extra: u64) -> float:
     """E(s', 0)."""
-    return leaf_value(search.leaf, game, net, search, board, extra)
+    return leaf_value(net.target, game, net, search, board, extra)
 
 
 # --- the tree ----------------------------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ def _ask_leaves(net: Any, search: Any, legal: int, row: int) -> int:
     """Ask for the leaves of the slides in a row -> those to wait for."""
     asked = 0
     for slide in range(4):
-        if (legal & (1 << slide)) and ask_leaf(search.leaf, net, search, row, slide):
+        if (legal & (1 << slide)) and ask_leaf(net.target, net, search, row, slide):
             asked |= 1 << slide
     return asked
 
@@ -209,7 +209,7 @@ def _expect_leaves(game: Any, net: Any, search: Any, board: u64, extra: u64, who
             for slide in range(4):
                 if legal & (1 << slide):
                     leaves += 1
-                    known = told_leaf(search.leaf, game, net, search, row, slide, bool(asked & (1 << slide)))
+                    known = told_leaf(net.target, game, net, search, row, slide, bool(asked & (1 << slide)))
                     best = max(best, rewards[slide] + known)
             expected += chance * best
             kept += chance
@@ -296,7 +296,7 @@ def _most_promising(game: Any, net: Any, search: Any, legal: int, depth: int) ->
     for slide in range(4):
         if legal & (1 << slide):
             search.counts[LEAVES] += 1
-            known = told_leaf(search.leaf, game, net, search, depth, slide, bool(asked & (1 << slide)))
+            known = told_leaf(net.target, game, net, search, depth, slide, bool(asked & (1 << slide)))
             first[slide] = rewards[slide] + known
     chosen = 0
     for _ in range(search.cuts.width):
@@ -312,8 +312,8 @@ def _most_promising(game: Any, net: Any, search: Any, legal: int, depth: int) ->
 
 
 @implement(survey, Lookahead)
-def _survey(view: Any, net: Any, board: u64, extra: u64, legal: int, desk: Desk, at: u64) -> None:
-    view.words[0, 0], view.words[1, 0] = board, extra
+def _survey(chooser: Any, net: Any, board: u64, extra: u64, legal: int, desk: Desk, at: u64) -> None:
+    pass
 
 
 @kernel
@@ -358,43 +358,83 @@ def look_into(game: Any, net: Any, search: Any, board: u64, extra: u64, depth: i
     return best
 
 
-@implement(weigh, Lookahead)
-def _weigh(view: Any, game: Any, net: Any, legal: int, desk: Desk, at: u64) -> None:
-    """Search to the depth that is asked for; if there is a limit of time, deeper and deeper from depth 1 on."""
+class Alone(NamedTuple):
+    """A position that one thread searches; its slides are in row 0 of the working memory."""
+
+    game: Any
+    net: Any
+
+
+@specialised
+def search_to(root: Any, search: Any, legal: int, depth: int, values: Any) -> bool:
+    """Search every legal slide to a depth, and write reward + value of each -> whether that was finished."""
+
+
+@specialised
+def shallowest(root: Any) -> int:
+    """The first depth of a search that goes deeper and deeper."""
+
+
+@implement(shallowest, Alone)
+def _shallowest_alone(root: Any) -> int:
+    return 1
+
+
+@implement(search_to, Alone)
+def _search_alone(root: Any, search: Any, legal: int, depth: int, values: Any) -> bool:
+    after, extras, rewards = _slide_rows(search, 0)
+    for slide in range(4):
+        if legal & (1 << slide):
+            below = _expect(root.game, root.net, search, after[slide], extras[slide], depth - 1, 1.0)
+            values[slide] = rewards[slide] + round_expected(below)
+            if search.counts[LATE] != 0:
+                return False
+    return True
+
+
+def deepen(root: Any, search: Any, board: u64, legal: int, values: Any) -> int:
+    """Search to the depth that is asked for; if there is a limit of time, deeper and deeper -> the depth of these values.
+
+    It is 0 if the search was ended before there was an answer. Compiled for one thread, plain Python for several.
+    """
     began = now()
-    board, extra = lower(game, view, view.words[0, 0], view.words[1, 0])
-    after, extras, rewards = _slide_rows(view, 0)
-    slides(game, board, extra, after, extras, rewards)
-    view.counts[LATE] = view.counts[DEADLINE] = 0
-    values, trial = desk.values, view.first[0]
+    trial = search.first[SPARE]  # a row that no slide looked ahead uses
+    search.counts[LATE] = search.counts[DEADLINE] = 0
     for slide in range(4):
         values[slide] = trial[slide] = MINUS_INFINITY
-    depth = root_depth(view, board) if view.limit == 0 else 1
+    depth = root_depth(search, board) if search.limit == 0 else shallowest(root)
     reached, last, before = 0, 0, 0
     while True:
         began_depth = now()
-        for slide in range(4):
-            if legal & (1 << slide):
-                trial[slide] = rewards[slide] + settle(_expect(game, net, view, after[slide], extras[slide], depth - 1, 1.0))
-                if view.counts[LATE] != 0:
-                    break
-        if view.counts[LATE] != 0:
+        if not search_to(root, search, legal, depth, trial):
             break
         for slide in range(4):
             values[slide] = trial[slide]
         reached = depth
         before, last = last, now() - began_depth
         depth += 1
-        view.counts[DEADLINE] = began + view.limit  # from now on there is an answer
+        search.counts[DEADLINE] = began + search.limit  # from now on there is an answer
         is_forced = (legal & (legal - 1)) == 0
-        if is_forced or depth > view.depth or not may_finish(now() - began, last, before, view.limit):
+        if is_forced or depth > search.depth or not may_finish(now() - began, last, before, search.limit):
             break
-    if reached != 0:  # it was not ended before there was an answer
-        note(view, reached, now() - began)
+    if reached != 0:
+        count_move(search, reached, now() - began)
+    return reached
+
+
+_deepen = kernel(deepen)
+
+
+@implement(weigh, Lookahead)
+def _weigh(chooser: Any, game: Any, net: Any, board: u64, extra: u64, legal: int, desk: Desk, at: u64) -> None:
+    board, extra = lower(game, chooser, board, extra)
+    after, extras, rewards = _slide_rows(chooser, 0)
+    slides(game, board, extra, after, extras, rewards)
+    _deepen(Alone(game, net), chooser, board, legal, desk.values)
 
 
 @kernel
-def note(search: Any, depth: int, taken: int) -> None:
+def count_move(search: Any, depth: int, taken: int) -> None:
     """Count a move: how deep it was searched, and how many nanoseconds that took."""
     step = min(int(np.log2(np.float64(max(taken, 1))) * STEPS), TIMES - 1)
     search.counts[BY_TIME + step] += 1

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from afterstate.engine.choosers import GREEDY, make_desk
 from afterstate.errors import InputError
 from afterstate.games.game import MAX_OUTCOMES
 from afterstate.kernel import CLOCK, u64
-from afterstate.network.greedy import alone, make_desk
+from afterstate.memory import aligned
 from afterstate.network.network import Network, tile_index
-from afterstate.search.options import MAX_DEPTH, SearchOptions
+from afterstate.search.options import MAX_DEPTH, SearchPlan
 from afterstate.search.table import Table, forget_leaves, make_table
 
 SPARE = MAX_DEPTH + 1  # a row that takes turns with row 1
@@ -39,9 +40,8 @@ class Cuts(NamedTuple):
 
 
 class Lookahead(NamedTuple):
-    """Working memory of one search: a row for each slide that is looked ahead."""
+    """A chooser that searches, with its working memory: a row for each slide that is looked ahead."""
 
-    leaf: Any  # what the network values
     depth: np.int64
     limit: np.int64  # nanoseconds a move; 0 if the depth alone counts
     cuts: Cuts
@@ -59,67 +59,62 @@ class Lookahead(NamedTuple):
     indices: NDArray[Any]  # (12 * m,) of leaves that the memory was asked for
 
 
-def make_view(network: Network, options: SearchOptions, halt: NDArray[np.int64] | None = None) -> Any:
-    """How slides are weighed: by the network's own view if that is all, or by a search. One for each thread."""
-    highest = highest_tile(network, options)
-    if options.is_plain and highest == 0:
-        return network.view
-    if options.move_time is not None and not CLOCK:
+def make_chooser(network: Network, plan: SearchPlan, halt: NDArray[np.int64] | None = None) -> Any:
+    """Who chooses: `Greedy` if that is all that is asked for, or a search. One for each thread."""
+    highest = highest_tile(network, plan)
+    if plan.is_plain and highest == 0:
+        return GREEDY
+    if plan.move_time is not None and not CLOCK:
         raise InputError("this system has no clock that a search could look at; give a depth instead of a time")
+    left_out = plan.profile
     return Lookahead(
-        leaf=network.view,
-        depth=np.int64(options.depth or MAX_DEPTH),
-        limit=np.int64(0 if options.move_time is None else max(round(options.move_time * 1e9), 1)),
-        cuts=Cuts(
-            np.float64(options.cutoff or 0.0),
-            np.float64(options.rare or 0.0),
-            np.int64(options.calm or 0),
-            np.int64(options.width or 0),
-        ),
-        table=make_table(options.table or 0, network.contexts),
+        depth=np.int64(plan.depth),
+        limit=np.int64(0 if plan.move_time is None else max(round(plan.move_time * 1e9), 1)),
+        cuts=Cuts(np.float64(left_out.cutoff), np.float64(left_out.rare), np.int64(left_out.calm), np.int64(left_out.width)),
+        table=make_table(plan.table, network.contexts),
         shared=np.bool(network.game.symmetric and network.symmetry == 8),
         outside=np.int64(16 - network.game.shape.cells),
         highest=u64(highest),
-        counts=alone(COUNTED, np.int64),
+        counts=aligned(COUNTED, np.int64),
         halt=np.zeros(1, np.int64) if halt is None else halt,
-        words=alone(4 * ROWS * MAX_OUTCOMES, np.uint64).reshape(4 * ROWS, MAX_OUTCOMES),
-        chances=alone(ROWS * MAX_OUTCOMES, np.float64).reshape(ROWS, MAX_OUTCOMES),
-        rewards=alone(ROWS * 4, np.int64).reshape(ROWS, 4),
-        first=alone(ROWS * 4, np.float64).reshape(ROWS, 4),
-        indices=make_desk(network.lookup, moves=3).indices,
+        words=aligned(4 * ROWS * MAX_OUTCOMES, np.uint64).reshape(4 * ROWS, MAX_OUTCOMES),
+        chances=aligned(ROWS * MAX_OUTCOMES, np.float64).reshape(ROWS, MAX_OUTCOMES),
+        rewards=aligned(ROWS * 4, np.int64).reshape(ROWS, 4),
+        first=aligned(ROWS * 4, np.float64).reshape(ROWS, 4),
+        indices=make_desk(network.lookup, slots=3).indices,
     )
 
 
-def highest_tile(network: Network, options: SearchOptions) -> int:
+def highest_tile(network: Network, plan: SearchPlan) -> int:
     """Index of the largest tile that the network is asked about; 0 if it is asked about every board as it is.
 
     Unless something is asked for, tiles are downgraded from the largest one on that one game in a hundred of the training
     reached: from there on the network has hardly ever seen how to go on. The network's own choice at depth 1, an exact search,
     and boards that are too small for the tile 2048 stay as they are.
     """
-    if options.downgrade is None:
-        usual = network.training.get("usual")
-        if options.exact or options.is_plain or not isinstance(usual, int) or not LEAST_USUAL <= usual <= 15:
+    if plan.downgrade is None:
+        usual = network.training.usual
+        if plan.exact or plan.is_plain or not LEAST_USUAL <= usual <= 15:
             return 0
         return usual - 1
-    if options.downgrade == 0:
+    if plan.downgrade == 0:
         return 0
-    index = tile_index(network.game, options.downgrade)
+    index = tile_index(network.game, plan.downgrade)
     if index <= network.game.lowest_downgrade:
-        raise InputError(f"downgrade: no tile {options.downgrade} of {network.game.name} can be taken for a smaller one")
+        raise InputError(f"downgrade: no tile {plan.downgrade} of {network.game.name} can be taken for a smaller one")
     return index - 1
 
 
-def renew(view: Any) -> None:
+def renew(chooser: Any) -> None:
     """Begin a generation: what was found before does not count any more."""
-    if isinstance(view, Lookahead):
-        view.counts[GENERATION] += 1
+    if isinstance(chooser, Lookahead):
+        chooser.counts[GENERATION] += 1
 
 
-def forget(view: Any) -> None:
+def forget(chooser: Any) -> None:
     """Forget everything, for the network may have changed, and count from 0 again."""
-    if isinstance(view, Lookahead):
-        generation = view.counts[GENERATION] + 1
-        view.counts[:] = 0
-        view.counts[GENERATION] = generation
-        forget_leaves(view.table.leaf_words)
+    if isinstance(chooser, Lookahead):
+        generation = chooser.counts[GENERATION] + 1
+        chooser.counts[:] = 0
+        chooser.counts[GENERATION] = generation
+        forget_leaves(chooser.table.leaf_words)

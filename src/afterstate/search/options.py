@@ -72,23 +72,16 @@ class SearchOptions:
     )
 
     @classmethod
-    def of(
-        cls, game: str = "", *, move_time: float | str | None = None, table: int | str | None = None, **options: Any
-    ) -> "SearchOptions":
-        """Read and resolve options for a game by name: times and sizes may be text."""
+    def read(cls, *, move_time: float | str | None = None, table: int | str | None = None, **options: Any) -> "SearchOptions":
+        """Options as people write them: times and sizes may be text."""
         return cls(
             move_time=None if move_time is None else parse_time(move_time, name="move time"),
             table=None if table is None else parse_bytes(table, name="table"),
             **options,
-        ).resolve(game)
+        )
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether the network's own choice is all that is asked for."""
-        return self.move_time is None and self.depth == 1
-
-    def resolve(self, game: str = "") -> "SearchOptions":
-        """The same for a game by name, with nothing left open. What cannot be is refused."""
+    def resolve(self, game: str = "") -> "SearchPlan":
+        """What they mean for a game by name. What cannot be is refused."""
         if self.move_time is not None and self.move_time > SLOWEST:
             raise InputError(f"move time must be at most {format_time(SLOWEST)}, not {format_time(self.move_time)}")
         depth = self.depth if self.depth is not None else (1 if self.move_time is None else MAX_DEPTH)
@@ -103,7 +96,7 @@ class SearchOptions:
         table = default_table(depth) if self.table is None else self.table
         if table < 0:
             raise InputError(f"a table cannot have {table} bytes")
-        return replace(self, depth=depth, cutoff=cutoff, rare=rare, calm=calm, width=width, table=table)
+        return SearchPlan(depth, self.move_time, self.exact, Profile(cutoff, rare, calm, width), table, self.downgrade)
 
     def _check_depth(self, depth: int) -> None:
         most = MAX_EXACT if self.exact else MAX_DEPTH
@@ -114,6 +107,23 @@ class SearchOptions:
             seconds = expected_time(depth, exact=self.exact)
             why = f"; a move would take {_rough(seconds)}"
         raise InputError(f"depth must be 1 to {most}{' for an exact search' if self.exact else ''}, not {depth}{why}")
+
+
+@dataclass(frozen=True)
+class SearchPlan:
+    """A search as it will be: options with nothing left open."""
+
+    depth: int  # slides to look ahead, at most
+    move_time: float | None  # seconds; None if the depth alone counts
+    exact: bool
+    profile: Profile
+    table: int  # bytes
+    downgrade: int | None  # tile; None for what the training says
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the network's own choice is all that is asked for."""
+        return self.move_time is None and self.depth == 1
 
 
 def expected_time(depth: int, *, exact: bool) -> float:

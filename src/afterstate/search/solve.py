@@ -22,7 +22,7 @@ from afterstate.errors import InputError, ResourceError
 from afterstate.games.game import Afterstate, Game, Outcome, Slide, State
 from afterstate.games.results import TileRate
 from afterstate.kernel import u64
-from afterstate.network.network import free_memory
+from afterstate.memory import free_memory
 from afterstate.search.levels import (
     NO_KEY,
     Keys,

@@ -53,9 +53,9 @@ class SearchStatistics:
         }
 
 
-def gather(views: Sequence[Any]) -> SearchStatistics | None:
-    """The statistics of some views; None if none of them searches."""
-    searches = [view for view in views if isinstance(view, Lookahead)]
+def add_up(choosers: Sequence[Any]) -> SearchStatistics | None:
+    """The statistics of some choosers; None if none of them searches."""
+    searches = [chooser for chooser in choosers if isinstance(chooser, Lookahead)]
     if not searches:
         return None
     counts = np.zeros(COUNTED, np.int64)

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from afterstate.errors import ResourceError
 from afterstate.kernel import kernel, u64
-from afterstate.network.greedy import alone
-from afterstate.network.network import free_memory
+from afterstate.memory import aligned, free_memory
 from afterstate.units import format_bytes
 
 LINE = 64  # bytes of two entries
@@ -43,8 +42,8 @@ def make_table(size: int, contexts: int) -> Table:
     free = free_memory()
     if lines * LINE > free:
         raise ResourceError(f"a table of {format_bytes(size)} is more than the {format_bytes(free)} of memory that are free")
-    words = alone(max(8 * lines, 1), np.uint64)
-    leaves = alone(2 * contexts << LEAF_BITS, np.uint64)
+    words = aligned(max(8 * lines, 1), np.uint64)
+    leaves = aligned(2 * contexts << LEAF_BITS, np.uint64)
     forget_leaves(leaves)
     return Table(words, words.view(np.float64), u64(lines), leaves, leaves.view(np.float64))
 

@@ -5,14 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from afterstate.engine.record import Record, format_moves, parse_moves
+from afterstate.engine.record import replay as play_again
 from afterstate.errors import AfterstateError, InputError
 from afterstate.games.game import Afterstate, Game, Slide, State
 from afterstate.kernel import u64
-from afterstate.learning.episode import Recorded, state_at
 from afterstate.play.agent import Agent, Choice
-from afterstate.play.onward import format_moves, parse_moves
-from afterstate.play.onward import replay as play_again
-from afterstate.play.records import read_line
+from afterstate.play.episodes import read_line
 from afterstate.play.review import Mistake, Step, best_line, review
 from afterstate.rng import Purpose, Random
 from afterstate.web import messages
@@ -75,7 +74,7 @@ def begin(ref: messages.GameRef, seed: int, moves: str) -> messages.Playing:
     game = game_of(ref)
     rng = Random(seed, Purpose.PLAY)
     record = play_again(game, rng, parse_moves(moves))
-    going = _going(game, state_at(record, -1), rng, int(record.rewards.sum()))
+    going = _going(game, record.state(-1), rng, int(record.rewards.sum()))
     return messages.Playing(game=game.name, rules=game.rules, size=str(game.shape), seed=seed, **going)
 
 
@@ -95,28 +94,23 @@ def watch(library: Library, request: messages.Watch) -> messages.Watched:
         state = game.parse(request.text)
         rng = _generator(request.rng)
         record = agent.play_on(state, rng, moves=request.count, seconds=request.budget / 1000)
-    going = _going(game, state_at(record, -1), rng, request.rewards + int(record.rewards.sum()))
-    return messages.Watched(moves=format_moves(record.slides), frames=_frames(game, record, request.rewards), **going)
+    going = _going(game, record.state(-1), rng, request.rewards + int(record.rewards.sum()))
+    return messages.Watched(moves=record.moves, frames=_frames(game, record, request.rewards), **going)
 
 
-def _frames(game: Game, record: Recorded, before: int) -> list[messages.Frame]:
+def _frames(game: Game, record: Record, before: int) -> list[messages.Frame]:
     count = len(record.slides)
     shown = range(1, count + 1) if count <= EVERY_FRAME else [count * (step + 1) // FRAMES for step in range(FRAMES)]
     sums = np.cumsum(record.rewards)
     frames = []
     for at in shown:
-        state = state_at(record, at)
+        state = record.state(at)
         score = game.score(state, before + int(sums[at - 1]))
-        after = _after_tiles(game, record, at - 1)
+        after = tiles(game, record.afterstate(at - 1))
         frames.append(
             messages.Frame(at=at, slide=NAMES[record.slides[at - 1]], after=after, tiles=tiles(game, state), score=score)
         )
     return frames
-
-
-def _after_tiles(game: Game, record: Recorded, ply: int) -> str:
-    """The board after a slide and before the new tile; a record keeps one word of it, which is all but for huge tiles."""
-    return tiles(game, game.afterstates(state_at(record, ply))[Slide(int(record.slides[ply]))])
 
 
 # --- questions to a model ------------------------------------------------------------------------------------------------
@@ -186,7 +180,7 @@ def explain(library: Library, request: messages.Why) -> messages.Explained:
     wanted = request.slide or NAMES[choice.move]
     afterstate = _slid(game, state, wanted)
     network = agent.network
-    of_states = network.values == "state"
+    of_states = network.target == "state"
     looked_at: State | Afterstate = state if of_states else afterstate
     found = network.explain(looked_at)
     return messages.Explained(
@@ -222,35 +216,35 @@ def coach(library: Library, request: messages.Coaching) -> messages.Coached:
         worst = [_worst(agent, record, mistake) for mistake in found.worst]
     return messages.Coached(
         game=game.name, rules=game.rules, size=str(game.shape), slider=slider, plies=len(record.slides),
-        slides=format_moves(record.slides), tiles=_all_tiles(game, record), rewards=record.rewards.tolist(),
+        slides=record.moves, tiles=_all_tiles(game, record), rewards=record.rewards.tolist(),
         scores=found.scores.tolist(), values=_round(found.values), best=format_moves(found.best), regrets=_round(found.regrets),
         luck=_round(found.luck), choices=found.choices.tolist(), accuracy=found.accuracy, best_share=found.best_share,
         mean_regret=found.mean_regret, luck_total=float(found.luck.sum()), score=int(found.scores[-1]),
-        largest=game.face(game.largest(state_at(record, -1))), worst=worst,
+        largest=game.face(game.largest(record.state(-1))), worst=worst,
     )  # fmt: skip
 
 
-def _worst(agent: Agent, record: Recorded, mistake: Mistake) -> messages.Worst:
+def _worst(agent: Agent, record: Record, mistake: Mistake) -> messages.Worst:
     """One of the worst moves, with the better line."""
     return messages.Worst(
         ply=mistake.ply, slide=NAMES[mistake.slide], best=NAMES[mistake.best], regret=mistake.regret,
-        line=_line(agent.network.game, best_line(agent, state_at(record, mistake.ply))),
+        line=_line(agent.network.game, best_line(agent, record.state(mistake.ply))),
     )  # fmt: skip
 
 
-def _game_to_coach(game: Game, request: messages.Coaching) -> tuple[Recorded, str | None]:
+def _game_to_coach(game: Game, request: messages.Coaching) -> tuple[Record, str | None]:
     seed, moves, episode = request.seed, request.moves, request.episode
     if seed is not None and moves is not None and episode is None:
         return play_again(game, Random(seed, Purpose.PLAY), parse_moves(moves)), None
     if seed is None and moves is None and episode is not None:
         found = read_line(episode.encode(), game)
-        return found.replay(), found.slider or None
+        return found, found.slider or None
     raise InputError("give the seed and the moves of a game, or one line of an episode file")
 
 
-def _all_tiles(game: Game, record: Recorded) -> list[str]:
+def _all_tiles(game: Game, record: Record) -> list[str]:
     """Every state of a game, as the page reads it."""
-    return [tiles(game, state_at(record, ply)) for ply in range(len(record.boards))]
+    return [tiles(game, state) for state in record.states]
 
 
 def _round(values: Any) -> list[float]:

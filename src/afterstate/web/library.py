@@ -2,7 +2,6 @@
 
 import contextlib
 import hashlib
-import json
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -13,7 +12,7 @@ from typing import Any
 from afterstate.errors import AfterstateError, FileError, InputError
 from afterstate.games.game import Game, make
 from afterstate.learning.runfolder import RunFolder
-from afterstate.network.modelfile import load_model, read_header
+from afterstate.network.modelfile import load_model, read_header, read_training
 from afterstate.network.network import Network
 from afterstate.play.agent import Agent
 from afterstate.web import messages
@@ -175,10 +174,8 @@ def _model_of(folder: RunFolder) -> Path | None:
 
 
 def _facts(source: Source) -> messages.Model:
-    header = read_header(source.path)
-    training = json.loads(header["training"])
-    block = training.get("block") or {}
-    options = training.get("options") or {}
+    header, training = read_header(source.path), read_training(source.path)
+    block = training.block
     game = make(header["game"], rules=header["rules"], size=header["size"])
     patterns = header["patterns"].split()
     return messages.Model(
@@ -187,10 +184,10 @@ def _facts(source: Source) -> messages.Model:
         game=game.name,
         rules=game.rules,
         size=str(game.shape),
-        network=str(options.get("network") or f"{len(patterns)} patterns"),
-        games=block.get("games") or training.get("games"),
-        mean=block.get("mean"),
-        win_rate=block.get("win_rate"),
+        network=str(training.options.get("network") or f"{len(patterns)} patterns"),
+        games=(training.games if block is None else block.games) or None,
+        mean=None if block is None else block.mean,
+        win_rate=None if block is None else block.win_rate,
         win_tile=game.face(game.win),
         run=source.run,
     )

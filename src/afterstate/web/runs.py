@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from afterstate.errors import AfterstateError, FileError, InputError
 from afterstate.kernel import on_compile
 from afterstate.learning.options import TrainOptions, normalise
-from afterstate.learning.plan import new_network, resolve
+from afterstate.learning.plan import make_plan, new_network
 from afterstate.learning.progress import Listener, Progress
 from afterstate.learning.recipes import load_recipe, recipe_names, with_recipe
 from afterstate.learning.runfolder import RunFolder
@@ -94,7 +94,7 @@ class Runs:
         with self._lock:
             self._check_free()
             options = _options(request)
-            new_network(options)  # one that cannot be is told now; its memory is not touched
+            new_network(make_plan(options))  # one that cannot be is told now; its memory is not touched
             named = None if request.name is None else self.library.runs / request.name
             path = RunFolder.plan(named, options, root=self.library.runs).path  # refuses a name that is taken
             return self._begin(_Sitting(path, options), lambda **how: train(options, run=path, **how))
@@ -105,7 +105,7 @@ class Runs:
             self._check_free()
             folder = self._folder(id_)
             given = normalise(request.model_dump(exclude_none=True))
-            options = resolve(folder.read_config().changed(given))
+            options = make_plan(folder.read_config().changed(given)).options
             if not given and _is_done(options, *_progress_of(folder.read_metrics())):
                 raise InputError("this run has come to its end: say how many games, or how much time, it shall have in all")
             return self._begin(_Sitting(folder.path, options), lambda **how: go_on(folder.path, given, **how))
@@ -171,7 +171,7 @@ class Runs:
 
     def _facts(self, id_: str, folder: RunFolder, records: list[dict[str, Any]]) -> messages.Run:
         sitting = self._sittings.get(id_)
-        options = sitting.options if sitting else resolve(folder.read_config())
+        options = sitting.options if sitting else make_plan(folder.read_config()).options
         blocks = [record for record in records if record["kind"] == "block"]
         last = blocks[-1] if blocks else {}
         games, seconds = _progress_of(records)
@@ -209,7 +209,7 @@ def _options(request: messages.Start) -> TrainOptions:
             raise InputError(f"there is no such recipe; there are: {', '.join(recipe_names())}")
         if len(given) > 1:
             raise InputError("a recipe has its own options: give a recipe or options, not both")
-    return resolve(TrainOptions(**with_recipe(given)))
+    return make_plan(TrainOptions(**with_recipe(given))).options
 
 
 def _recipes() -> list[messages.RecipeFacts]:

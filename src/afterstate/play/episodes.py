@@ -1,7 +1,7 @@
-"""Episode files, read: every action is played again by the rules, whoever wrote the file. `episode` tells the format.
+"""Episode files, read: every action is played again by the rules, whoever wrote the file. `episode_line` tells the format.
 
-    for record in read_records("games.txt", make("threes")):
-        print(record.line, record.score, record.largest)
+    for episode in read_episodes("games.txt", make("threes")):
+        print(episode.line, episode.score, episode.largest)
 
 Only one line is in memory at a time. The score is counted anew; a stored [reward] must be a number, and nothing more is asked
 of it. A line that is no game is a `FileError`, an action that the rules forbid an `IllegalActionError`.
@@ -9,13 +9,15 @@ of it. A line that is no game is a `FileError`, an action that the rules forbid 
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from afterstate.engine.choosers import make_desk
+from afterstate.engine.record import Record, make_recorder
 from afterstate.errors import FileError
 from afterstate.games.game import (
     GAMES,
@@ -32,8 +34,6 @@ from afterstate.games.game import (
     slides,
 )
 from afterstate.kernel import kernel, u64
-from afterstate.learning.episode import Recorded, cut_record, make_record
-from afterstate.play.onward import make_slide_desk
 from afterstate.units import shorten
 
 UNREADABLE, STUCK, OVER, NO_TILE, NO_SLIDE, TOO_LONG = range(10, 16)
@@ -51,39 +51,25 @@ class IllegalActionError(FileError):
     """A file that can be read, with an action in it that the rules forbid."""
 
 
-@dataclass(frozen=True)
-class Record:
-    """One game of a file."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Episode(Record):
+    """A game on record, with what its line of a file says."""
 
     line: int  # its number in the file, from 1 on
-    slider: str
-    placer: str
+    size: int  # characters of that line
     winner: str
-    tick: int  # ms since 1970
-    tock: int
-    score: int
-    slides: int
     places: int  # new tiles, the first ones among them
-    largest: int  # index of the largest tile
     slider_ms: int  # what the slides say that they took, in all
     placer_ms: int
     ended: bool  # no slide is legal after its last action
-    actions: bytes = field(repr=False)
-    game: Game = field(repr=False)
 
     @property
     def all_ms(self) -> int:
         """From the beginning of the game to its end."""
-        return max(self.tock - self.tick, 0)
-
-    def replay(self) -> Recorded:
-        """Its states, one more than slides, and what each slide did; the last is an afterstate if no tile came any more."""
-        reader = _Reader(self.game)
-        count = reader.play(np.frombuffer(self.actions, np.uint8)).slides
-        return cut_record(reader.kept, count)
+        return max(round(1000 * self.tock) - round(1000 * self.tick), 0)
 
 
-def read_records(path: Path | str, game: Game) -> Iterator[Record]:
+def read_episodes(path: Path | str, game: Game) -> Iterator[Episode]:
     """The games of a file, one at a time; empty lines do not count. Errors come when their line is reached."""
     path = Path(path)
     reader = _Reader(game)
@@ -100,7 +86,7 @@ def read_records(path: Path | str, game: Game) -> Iterator[Record]:
         raise FileError(f"there is no game in {path}")
 
 
-def read_line(line: bytes, game: Game) -> Record:
+def read_line(line: bytes, game: Game) -> Episode:
     """The game of one line of a file."""
     return _read("the record", 1, line.rstrip(b"\r\n") + b"\n", _Reader(game))
 
@@ -117,7 +103,7 @@ def _lines(file: IO[bytes], path: Path, most: int) -> Iterator[tuple[int, bytes]
             yield number, line
 
 
-def _read(path: Path | str, number: int, line: bytes, reader: "_Reader") -> Record:
+def _read(path: Path | str, number: int, line: bytes, reader: "_Reader") -> Episode:
     text = line.rstrip(b"\r\n")
     begin, end = text.find(b"|"), text.rfind(b"|")
     head = _HEAD.fullmatch(text, 0, max(begin, 0))
@@ -132,10 +118,11 @@ def _read(path: Path | str, number: int, line: bytes, reader: "_Reader") -> Reco
     played = reader.play(np.frombuffer(actions, np.uint8))
     if played.wrong:
         raise _error(f"{path}, line {number}", actions, reader.game, played)
-    return Record(
-        number, head[1].decode(errors="replace"), head[2].decode(errors="replace"), tail[1].decode(errors="replace"),
-        int(head[3]), int(tail[2]), played.score, played.slides, played.places, played.largest,
-        played.slider_ms, played.placer_ms, bool(played.ended), actions, reader.game,
+    return Episode.cut(
+        reader.game, reader.kept, played.slides,
+        line=number, size=len(line), slider=head[1].decode(errors="replace"), placer=head[2].decode(errors="replace"),
+        winner=tail[1].decode(errors="replace"), tick=int(head[3]) / 1000, tock=int(tail[2]) / 1000, places=played.places,
+        slider_ms=played.slider_ms, placer_ms=played.placer_ms, ended=bool(played.ended),
     )  # fmt: skip
 
 
@@ -218,8 +205,8 @@ class _Reader:
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        self.kept = make_record(game.longest)  # of the last line
-        self._desk = make_slide_desk()
+        self.kept = make_recorder(game.longest)  # of the last line
+        self._desk = make_desk()
         self._shifts = np.array([game.shape.shift(cell) for cell in range(game.shape.cells)], np.uint64)
 
     def play(self, text: NDArray[np.uint8]) -> _Played:

@@ -10,17 +10,16 @@ from typing import IO
 
 import numpy as np
 
+from afterstate.engine.loop import NOBODY, Seat
+from afterstate.engine.record import Record, Recorder, make_recorder
+from afterstate.engine.workers import Share, Workers, count_threads, play_match, stop_on_signal
+from afterstate.files import atomic_write
 from afterstate.games.results import Results, Summary, make_results, summarise
-from afterstate.kernel import u64
-from afterstate.learning.episode import FROZEN, make_record, make_seat, play_games
-from afterstate.learning.rules import TD
-from afterstate.learning.workers import Share, Workers, count_threads, play_frozen, stop_on_signal
-from afterstate.network.modelfile import atomic_write
 from afterstate.play.agent import Agent
-from afterstate.play.episode import episode_line
+from afterstate.play.episode_line import episode_line
 from afterstate.rng import Purpose
-from afterstate.search.lookahead import Lookahead, renew
-from afterstate.search.statistics import SearchStatistics, gather
+from afterstate.search.lookahead import renew
+from afterstate.search.statistics import SearchStatistics, add_up
 from afterstate.units import check_seed, parse_count
 
 
@@ -43,13 +42,13 @@ def evaluate(agent: Agent, *, games: int = 1000, seed: int = 1, threads: int | N
 
     (Unless the agent has a time for each move: how far it comes in it is never the same.)
     """
-    evaluation = play_match(agent, games=games, seed=seed, threads=threads)
+    evaluation = measure(agent, games=games, seed=seed, threads=threads)
     if evaluation.summary is None or evaluation.stopped:
         raise KeyboardInterrupt
     return evaluation.summary
 
 
-def play_match(
+def measure(
     agent: Agent,
     *,
     games: int,
@@ -62,11 +61,10 @@ def play_match(
     games = parse_count(games, name="games")
     check_seed(seed)
     stop = threading.Event()
-    workers = Workers(count_threads(threads), stop)
     with stop_on_signal(stop):
+        match = _Match(agent, games, seed, count_threads(threads), stop, keep=save is not None)
         if save is None and not agent.searches:
-            return Evaluation(*play_frozen(agent.network, games, seed, workers, on_tick=on_tick), stopped=stop.is_set())
-        match = _Match(agent, games, seed, workers, keep=save is not None)
+            return Evaluation(*play_match(match.seats, games, seed, stop, on_tick=on_tick), stopped=stop.is_set())
         try:
             with nullcontext() if save is None else atomic_write(save) as file:
                 return match.play(file, on_tick)
@@ -75,65 +73,69 @@ def play_match(
 
 
 class _Match:
-    """As `play_frozen`, one game a call: each may be written down, and a search begins each with an empty table."""
+    """As `play_match`, one game a call: each may be written down, and a search begins each with an empty table."""
 
-    def __init__(self, agent: Agent, games: int, seed: int, workers: Workers, *, keep: bool) -> None:
-        self.network, self.games, self.seed, self.workers = agent.network, games, seed, workers
+    def __init__(self, agent: Agent, games: int, seed: int, threads: int, stop: threading.Event, *, keep: bool) -> None:
+        self.game, self.games, self.seed = agent.network.game, games, seed
+        self.workers = Workers(threads, stop)
+        self.searches = agent.searches
         self.halt = np.zeros(1, np.int64)
-        self.views = [agent.make_view(self.halt) for _ in range(workers.threads)]
-        self.records = [make_record(self.network.game.longest) if keep else None for _ in range(workers.threads)]
-        self.seats = [make_seat(self.network, FROZEN if record is None else record) for record in self.records]
+        self.seats = [
+            Seat(
+                self.game, agent.network.lookup, agent.make_chooser(self.halt),
+                observer=make_recorder(self.game.longest) if keep else NOBODY,
+            )
+            for _ in range(threads)
+        ]  # fmt: skip
         self.results = make_results(games)
-        self.waiting: dict[int, bytes] = {}  # lines of games that were finished before one ahead of them
+        self.waiting: dict[int, str] = {}  # lines of games that were finished before one ahead of them
         self.played = 0  # games 0, 1, ... that are finished, without a gap
         self.lock = threading.Lock()
+
+    def _statistics(self) -> SearchStatistics | None:
+        return add_up([seat.chooser for seat in self.seats])
 
     def play(self, file: IO[bytes] | None, on_tick: Callable[[Share], None] | None) -> Evaluation:
         """Play all games -> those before the first that a stop left unfinished; the lines of a file are in their order."""
 
         def tick(share: Share) -> None:
             if on_tick:
-                statistics = gather(self.views)
+                statistics = self._statistics()
                 on_tick(share if statistics is None else Share(share.games, statistics.moves))
 
-        self._play_one(0, 0, 0)  # compile before the clock starts
+        self.seats[0].play(self.seed, Purpose.EVAL, 0, make_results(0))  # compile before the clock starts
         began = perf_counter()
         self.workers.run(
-            lambda thread, first, _: self._one(thread, first, file),
+            lambda thread, first, _: self._play_one(self.seats[thread], first, file),
             0, self.games, chunk=1, on_tick=tick, on_stop=self._end_searches,
         )  # fmt: skip
         seconds = perf_counter() - began
         if self.played == 0:
             raise _NothingPlayedError
         results = self.results.part(0, self.played)
-        summary = summarise(self.network.game, results, seconds)
-        return Evaluation(summary, results, stopped=self.workers.stop.is_set(), search=gather(self.views))
+        summary = summarise(self.game, results, seconds)
+        return Evaluation(summary, results, stopped=self.workers.stop.is_set(), search=self._statistics())
 
     def _end_searches(self) -> None:
-        if any(isinstance(view, Lookahead) for view in self.views):
+        if self.searches:
             self.halt[0] = 1
 
-    def _one(self, thread: int, number: int, file: IO[bytes] | None) -> int:
+    def _play_one(self, seat: Seat, number: int, file: IO[bytes] | None) -> int:
         """Play game `number`, and write its line as soon as those before it are written -> its moves."""
         tick = time()
-        renew(self.views[thread])
-        self._play_one(thread, number, 1)
+        renew(seat.chooser)
+        seat.play(self.seed, Purpose.EVAL, number, self.results.part(number, number + 1))
         if self.halt[0]:
             return 0  # the search has ended before the game, and the rest of it was played without
         moves = int(self.results.moves[number])
-        record = self.records[thread]
-        line = b"" if record is None else episode_line(self.network.game, record, moves, tick, time())
+        line = ""
+        if isinstance(seat.observer, Recorder):
+            line = episode_line(Record.cut(self.game, seat.observer, moves, tick=tick, tock=time()))
         with self.lock:
             self.waiting[number] = line
             while self.played in self.waiting:
                 done = self.waiting.pop(self.played)
                 if file is not None:
-                    file.write(done)
+                    file.write(f"{done}\n".encode())
                 self.played += 1
         return moves
-
-    def _play_one(self, thread: int, first: int, count: int) -> None:
-        play_games(
-            self.seats[thread], self.network.game.tables, self.network.lookup, self.views[thread], TD(np.float64(0)),
-            u64(self.seed), u64(Purpose.EVAL), first, count, self.results, first,
-        )  # fmt: skip

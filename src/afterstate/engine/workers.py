@@ -3,20 +3,15 @@
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
 from types import FrameType
 
-import numpy as np
-
+from afterstate.engine.loop import Seat
 from afterstate.errors import InputError
 from afterstate.games.results import Results, Summary, make_results, summarise
-from afterstate.kernel import u64
-from afterstate.learning.episode import make_seat, play_games
-from afterstate.learning.rules import TD
-from afterstate.network.network import Network
 from afterstate.rng import Purpose
 
 TICK = 0.1  # seconds between two looks at the stop flag and the display
@@ -121,25 +116,27 @@ class Workers:
         return begun
 
 
-def play_frozen(
-    network: Network, games: int, seed: int, workers: Workers, *, on_tick: Callable[[Share], None] | None = None
+def play_match(
+    seats: Sequence[Seat],
+    games: int,
+    seed: int,
+    stop: threading.Event,
+    *,
+    on_tick: Callable[[Share], None] | None = None,
 ) -> tuple[Summary | None, Results]:
-    """Play with learning off -> what was reached, game by game; no summary if not one game was finished.
+    """Play with learning off, a thread for each seat -> what was reached, game by game; no summary if no game was finished.
 
     The games are those of (seed, EVAL): no training game is among them, and the number of threads changes nothing.
     """
     results = make_results(games)
-    seats = [make_seat(network) for _ in range(workers.threads)]
 
     def play(thread: int, first: int, count: int) -> int:
-        play_games(
-            seats[thread], network.game.tables, network.lookup, network.view, TD(np.float64(0)),
-            u64(seed), u64(Purpose.EVAL), first, count, results, first,
-        )  # fmt: skip
-        return int(results.moves[first : first + count].sum())
+        part = results.part(first, first + count)
+        seats[thread].play(seed, Purpose.EVAL, first, part)
+        return int(part.moves.sum())
 
     play(0, 0, 0)  # compile before the clock starts
     began = perf_counter()
-    played = workers.run(play, 0, games, on_tick=on_tick)
+    played = Workers(len(seats), stop).run(play, 0, games, on_tick=on_tick)
     results = results.part(0, played)
-    return (summarise(network.game, results, perf_counter() - began) if played else None), results
+    return (summarise(seats[0].game, results, perf_counter() - began) if played else None), results

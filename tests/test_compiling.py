@@ -10,7 +10,7 @@ from commandline import PROGRAM, process, read_json
 LOAD = """
 import sys, threading, time
 from afterstate.kernel import u64
-from afterstate.learning.apart import load_or_compile
+from afterstate.learning.compiling import load_or_compile
 from afterstate.rng import mix
 
 code, wait = sys.argv[1:]
@@ -51,10 +51,10 @@ sys.argv[0] = "afterstate"
 try:
     {PROGRAM[-1]}
 finally:
-    from afterstate.learning.episode import play_games
+    from afterstate.engine.loop import _play_games
     own = int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
     others = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    print(json.dumps([own * 1024, others * 1024, sum(play_games.stats.cache_hits.values())]), file=sys.stderr)
+    print(json.dumps([own * 1024, others * 1024, sum(_play_games.stats.cache_hits.values())]), file=sys.stderr)
 """
 
 

@@ -1,4 +1,4 @@
-"""Games as text, in the format of the course's framework: one line a game. `records` reads it.
+"""Games as text, in the format of the course's framework: one line a game. `episodes` reads it.
 
     SLIDER:PLACER@TICK|ACTIONS|WINNER@TOCK
 
@@ -8,15 +8,14 @@ rewards of a line add up to the score of the game. The initial tiles come first:
 the bag cannot give yet waits for its turn. The winner is who made the last action.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from afterstate.games.game import Game, announced, enter, final_score
+from afterstate.engine.record import Record
+from afterstate.games.game import announced, enter, final_score
 from afterstate.kernel import kernel, u64
-from afterstate.learning.episode import Recorded
-
-SLIDER, PLACER = "afterstate", "random"
 
 _DIGITS = np.frombuffer(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", np.uint8).copy()
 _SLIDES = np.frombuffer(b"URDL", np.uint8).copy()
@@ -93,11 +92,21 @@ def _write_firsts(game: Any, digits: Any, columns: u64, hints: bool, target: u64
     return end
 
 
+class _Actions(NamedTuple):
+    """What the kernel needs of a record."""
+
+    boards: NDArray[np.uint64]
+    extras: NDArray[np.uint64]
+    after: NDArray[np.uint64]
+    slides: NDArray[np.uint8]
+    rewards: NDArray[np.int64]
+
+
 @kernel
-def _write_actions(game: Any, record: Any, moves: int, columns: u64, hints: bool, digits: Any, letters: Any, text: Any) -> int:
+def _write_actions(game: Any, record: Any, columns: u64, hints: bool, digits: Any, letters: Any, text: Any) -> int:
     """Write a whole game's actions -> their length."""
     end = _write_firsts(game, digits, columns, hints, record.boards[0], announced(game, record.extras[0]), text)
-    for number in range(moves):
+    for number in range(record.slides.size):
         text[end] = 35  # '#'
         text[end + 1] = letters[record.slides[number]]
         end = _write_reward(digits, record.rewards[number], text, end + 2)
@@ -106,12 +115,13 @@ def _write_actions(game: Any, record: Any, moves: int, columns: u64, hints: bool
     return end
 
 
-def episode_line(
-    game: Game, record: Recorded, moves: int, tick: float, tock: float, names: tuple[str, str] = (SLIDER, PLACER)
-) -> bytes:
-    """One game as a line of the file; `tick` and `tock` are seconds since 1970, `names` those of who slides and who places."""
+def episode_line(record: Record) -> str:
+    """One game as a line of the file, without the line's end."""
+    game, moves = record.game, len(record)
     text = np.zeros(_WIDEST * (moves + game.firsts), np.uint8)
     columns = u64(game.shape.columns)
-    length = _write_actions(game.tables, record, moves, columns, game.hints, _DIGITS, _SLIDES, text)
-    head, tail = f"{names[0]}:{names[1]}@{round(tick * 1000)}|", f"|{names[1]}@{round(tock * 1000)}\n"
-    return head.encode() + text[:length].tobytes() + tail.encode()
+    actions = _Actions(record.boards, record.extras, record.after, record.slides, record.rewards)
+    length = _write_actions(game.tables, actions, columns, game.hints, _DIGITS, _SLIDES, text)
+    tick, tock = round(record.tick * 1000), round(record.tock * 1000)
+    actions_text = text[:length].tobytes().decode("ascii")
+    return f"{record.slider}:{record.placer}@{tick}|{actions_text}|{record.placer}@{tock}"

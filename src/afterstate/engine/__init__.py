@@ -1,0 +1,1 @@
+"""A game as it is played, once for all uses."""

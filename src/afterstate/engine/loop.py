@@ -1,0 +1,194 @@
+"""The game loop: one for training, evaluation, replay, review and the page.
+
+Three parts are chosen by type while compiling, and each may be `Nobody`: a chooser picks the slide (`choosers`), an observer
+looks on (`record`, and `learning.starts`), a learner learns (`learning.learner`). What is not there costs nothing.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from afterstate.engine.choosers import GREEDY, Desk, choose, make_desk, survey
+from afterstate.games.game import Game, State, final_score, largest, slides, spawn, start
+from afterstate.games.results import Results
+from afterstate.kernel import implement, kernel, specialised, u64
+from afterstate.network.lookup import Lookup
+from afterstate.rng import Purpose, Random, stream
+
+_0 = u64(0)
+
+
+class Nobody(NamedTuple):
+    """An observer that sees nothing, a learner that learns nothing, a network that no one asks."""
+
+    unused: np.uint64 = u64(0)
+
+
+NOBODY = Nobody()
+
+
+class Table(NamedTuple):
+    """All that sit around one board."""
+
+    chooser: Any
+    observer: Any
+    learner: Any
+    desk: Desk
+
+
+# --- what an observer offers ---------------------------------------------------------------------------------------------
+
+
+@specialised
+def see_state(observer: Any, net: Any, number: int, board: u64, extra: u64) -> bool:
+    """State `number` of the game is known, from 0 on -> whether the game goes on."""
+
+
+@specialised
+def see_slide(observer: Any, number: int, slide: int, desk: Desk) -> None:
+    """A slide was chosen in state `number`."""
+
+
+@specialised
+def begin_again(observer: Any, turn: u64, moves: int, rng: u64) -> tuple[bool, u64, u64, u64, u64]:
+    """The last game had so many moves and was number `turn` of its round -> whether another follows in this round.
+
+    Returns (whether one does, its number, board, extra, rng).
+    """
+
+
+@implement(see_state, Nobody)
+def _see_no_state(observer: Any, net: Any, number: int, board: u64, extra: u64) -> bool:
+    return True
+
+
+@implement(see_slide, object)
+def _see_no_slide(observer: Any, number: int, slide: int, desk: Desk) -> None:
+    pass
+
+
+@implement(begin_again, object)
+def _never_again(observer: Any, turn: u64, moves: int, rng: u64) -> tuple[bool, u64, u64, u64, u64]:
+    return False, turn, _0, _0, rng
+
+
+# --- what a learner offers -----------------------------------------------------------------------------------------------
+
+
+@specialised
+def begin_learning(learner: Any) -> Any:
+    """What a learner has to remember from move to move; the next three get it, and give it back."""
+
+
+@specialised
+def learn_state(learner: Any, memory: Any, net: Any, board: u64, extra: u64, desk: Desk, at: u64) -> Any:
+    """A state is known, and what the move will look up is on its way."""
+
+
+@specialised
+def learn_slide(learner: Any, memory: Any, net: Any, slide: int, desk: Desk, at: u64) -> Any:
+    """A slide was chosen."""
+
+
+@specialised
+def finish_learning(learner: Any, memory: Any, net: Any, moves: int, desk: Desk) -> None:
+    """The game is over."""
+
+
+@implement(begin_learning, Nobody)
+def _begin_nothing(learner: Any) -> Any:
+    return _0
+
+
+@implement(learn_state, Nobody)
+def _learn_no_state(learner: Any, memory: Any, net: Any, board: u64, extra: u64, desk: Desk, at: u64) -> Any:
+    return memory
+
+
+@implement(learn_slide, Nobody)
+def _learn_no_slide(learner: Any, memory: Any, net: Any, slide: int, desk: Desk, at: u64) -> Any:
+    return memory
+
+
+@implement(finish_learning, Nobody)
+def _finish_nothing(learner: Any, memory: Any, net: Any, moves: int, desk: Desk) -> None:
+    pass
+
+
+# --- the loop ------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def play_game(table: Any, game: Any, net: Any, board: u64, extra: u64, rng: u64) -> Any:
+    """Play from a state on, to the end or until someone stops it -> sum of rewards, moves, board, extra, rng."""
+    chooser, observer, learner, desk = table.chooser, table.observer, table.learner, table.desk
+    rewards, moves = 0, 0
+    at = _0  # where this move's slot begins
+    memory = begin_learning(learner)
+    while see_state(observer, net, moves, board, extra):
+        legal = slides(game, board, extra, desk.after, desk.extras, desk.rewards)
+        survey(chooser, net, board, extra, legal, desk, at)
+        memory = learn_state(learner, memory, net, board, extra, desk, at)
+        if legal == 0:
+            break
+        slide = choose(chooser, game, net, moves, board, extra, legal, desk, at)
+        if slide < 0:
+            break
+        memory = learn_slide(learner, memory, net, slide, desk, at)
+        see_slide(observer, moves, slide, desk)
+        rewards += desk.rewards[slide]
+        moves += 1
+        board, extra, rng = spawn(game, desk.after[slide], desk.extras[slide], rng)
+        at += desk.slot
+        if at == u64(desk.indices.size):
+            at = _0
+    finish_learning(learner, memory, net, moves, desk)
+    return rewards, moves, board, extra, rng
+
+
+@kernel
+def _play_games(table: Any, game: Any, net: Any, seed: u64, purpose: u64, first: int, results: Any) -> None:
+    """Play games number first, first + 1, ... as many as there is room for results.
+
+    Games that begin elsewhere than the rules say follow each of them, and leave no results.
+    """
+    for number in range(results.scores.size):
+        rng = stream(seed, purpose, u64(first + number))
+        board, extra, rng = start(game, rng)
+        turn, more = _0, True
+        while more:
+            rewards, moves, board, extra, rng = play_game(table, game, net, board, extra, rng)
+            if turn == _0:
+                results.scores[number] = final_score(game, board, extra, rewards)
+                results.moves[number] = moves
+                results.largest[number] = largest(game, board, extra)
+            more, turn, board, extra, rng = begin_again(table.observer, turn, moves, rng)
+
+
+class Seat:
+    """One thread's place at the board: who chooses, observes and learns there, with working memory of its own."""
+
+    def __init__(
+        self, game: Game, net: Lookup | None, chooser: Any = GREEDY, *, observer: Any = NOBODY, learner: Any = NOBODY,
+        slots: int = 1,
+    ) -> None:  # fmt: skip
+        """`slots` are the moves whose indices the learner needs at the same time."""
+        self.game = game
+        self.net = NOBODY if net is None else net
+        self.chooser, self.observer, self.learner = chooser, observer, learner
+        self.desk = make_desk(net, slots=slots)
+
+    def _table(self) -> Table:
+        return Table(self.chooser, self.observer, self.learner, self.desk)
+
+    def play(self, seed: int, purpose: Purpose, first: int, results: Results) -> None:
+        """Play games number first, first + 1, ... of a seed, as many as there is room for results."""
+        _play_games(self._table(), self.game.tables, self.net, u64(seed), u64(purpose), first, results)
+
+    def play_from(self, state: State, rng: Random) -> int:
+        """Play from a state on until the observer has enough or the game is over -> moves. `rng` draws the new tiles."""
+        _, moves, _, _, drawn = play_game(
+            self._table(), self.game.tables, self.net, u64(state.board), u64(state.extra), rng.state
+        )
+        rng.state = u64(drawn)
+        return int(moves)

@@ -1,0 +1,47 @@
+"""Files: written whole or not at all, and asked about without surprises."""
+
+import contextlib
+import errno
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from afterstate.errors import FileError, ResourceError
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is a regular file; False, not an error, for a name that no file can have."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder; False, not an error, for a name that none can have."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def atomic_write(path: Path) -> Iterator[IO[bytes]]:
+    """A file that appears at `path` whole or not at all."""
+    if not path.name or is_folder(path):
+        raise FileError(f"cannot write {path}: it is a folder")
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        with open(partial, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except OSError as error:
+        if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+            raise ResourceError(f"no room to write {path}: {error.strerror}; what was there before is untouched") from error
+        raise FileError(f"cannot write {path}: {error.strerror}") from error
+    finally:
+        with contextlib.suppress(OSError):
+            partial.unlink()

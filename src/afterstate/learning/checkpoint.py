@@ -1,0 +1,85 @@
+"""Checkpoints: a network with all that a run needs to go on from it, exactly."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from afterstate.errors import FileError, ModelError
+from afterstate.games.results import Results, make_results
+from afterstate.learning.plan import Plan
+from afterstate.learning.runfolder import options_as_dict
+from afterstate.learning.starts import Carousel
+from afterstate.learning.team import Team
+from afterstate.network.modelfile import has_tensors, load_tensors, save_model
+from afterstate.network.network import Network
+from afterstate.network.training import Block, Training
+
+_POOL = ("boards", "extras", "counts")  # what is kept of a Carousel
+
+
+@dataclass
+class RunState:
+    """How far a run has come, over all sittings."""
+
+    games: int = 0
+    seconds: float = 0.0  # spent on training
+    evaluated: int = 0  # games at the last evaluation
+    usual: int = 0  # index of the largest tile that is nothing unusual, by the last block
+    in_block: int = 0  # games played of the block under way
+    block_seconds: float = 0.0
+    results: Results = field(default_factory=lambda: make_results(0))  # of the block under way
+
+
+def describe(plan: Plan, team: Team, state: RunState, *, block: Block | None = None) -> Training:
+    """What a model file says of the run."""
+    return Training(
+        options=options_as_dict(plan.options), games=state.games, seconds=state.seconds, usual=state.usual, block=block,
+        evaluated=state.evaluated, block_seconds=state.block_seconds, tally=tuple(team.sums().tolist()),
+    )  # fmt: skip
+
+
+def save_checkpoint(path: Path, plan: Plan, team: Team, state: RunState) -> None:
+    """Write the network, what its rules keep, the block under way, and the boards that games begin on."""
+    part = state.results.part(0, state.in_block)
+    more: dict[str, Any] = {f"block.{name}": array for name, array in part._asdict().items()}
+    more |= team.tables.kept
+    for name, pool in _pools(team).items():
+        more |= {f"{name}.{each}": getattr(pool, each) for each in _POOL}
+    team.network.training = describe(plan, team, state)
+    save_model(team.network, path, more=more)
+
+
+def restore_checkpoint(path: Path, plan: Plan, network: Network, team: Team) -> RunState:
+    """What `save_checkpoint` wrote; the network is loaded already."""
+    training = network.training
+    part = Results(*(load_tensors(path, [f"block.{name}"])[f"block.{name}"] for name in Results._fields))
+    if len(training.tally) != len(team.sums()):
+        raise ModelError(f"{path} is not a checkpoint: it does not say how its block goes")
+    team.forget_sums(np.array(training.tally))
+    for name, kept in team.tables.kept.items():
+        kept[:] = load_tensors(path, [name])[name]
+    _restore_pools(path, team)
+    count, size = len(part.scores), plan.options.block
+    if count >= size:
+        raise FileError(f"{path} holds {count} games of a block of {size}")
+    results = make_results(size)
+    results.scores[:count], results.moves[:count], results.largest[:count] = part
+    return RunState(
+        training.games, training.seconds, training.evaluated, training.usual, count, training.block_seconds, results
+    )
+
+
+def _pools(team: Team) -> dict[str, Carousel]:
+    observers = [seat.observer for seat in team.seats]
+    return {f"pool.{number}": observer for number, observer in enumerate(observers) if isinstance(observer, Carousel)}
+
+
+def _restore_pools(path: Path, team: Team) -> None:
+    """Give each thread the boards that it had; a thread that was not there before begins without."""
+    for number, (name, pool) in enumerate(_pools(team).items()):
+        names = [f"{name}.{each}" for each in _POOL]
+        if number == 0 or has_tensors(path, names):
+            for each, stored in zip(_POOL, names, strict=True):
+                getattr(pool, each)[...] = load_tensors(path, [stored])[stored]

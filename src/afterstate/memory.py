@@ -1,0 +1,54 @@
+"""Memory: how much is free, and arrays that begin where the processor likes it."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afterstate.errors import ResourceError
+
+HUGE_PAGE = 1 << 21
+
+
+def free_memory() -> int:
+    """Bytes that a new network may take: what the system, or the container around us, has left."""
+    try:
+        fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+        free = int(fields["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
+        return free if limit == "max" else min(free, max(int(limit) - used, 0))
+    except (OSError, ValueError):
+        return free
+
+
+def check_memory(need: int) -> None:
+    """Refuse what would not fit, before any of it is taken: memory is given out long before it is there."""
+    free = free_memory()
+    if need > free:
+        raise ResourceError(
+            f"this network needs {need / 2**30:.1f} GiB for its weights, but only {free / 2**30:.1f} GiB of memory are free; "
+            f"choose fewer or smaller patterns"
+        )
+
+
+def allocate(size: int) -> NDArray[np.float32]:
+    """Zeros that begin at a huge page (so at a cache line too). Memory is checked before it is taken."""
+    need = 4 * size
+    check_memory(need)
+    memory = np.zeros(need + HUGE_PAGE, np.uint8)
+    start = -memory.ctypes.data % HUGE_PAGE
+    return memory[start : start + need].view(np.float32)
+
+
+def aligned(size: int, dtype: Any) -> NDArray[Any]:
+    """Zeros that share no pair of cache lines with anything else: two threads that write to one line slow each other down."""
+    pair = 128
+    memory = np.zeros(size * np.dtype(dtype).itemsize + 2 * pair, np.uint8)
+    start = -memory.ctypes.data % pair
+    return memory[start : start + size * np.dtype(dtype).itemsize].view(dtype)

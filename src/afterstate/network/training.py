@@ -1,0 +1,58 @@
+"""How a network was trained, as its model file tells it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Block:
+    """The block of training games that a network was kept for."""
+
+    games: int  # played by its end
+    win_rate: float
+    mean: float
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a network was trained, and what a run needs to go on from there."""
+
+    options: Mapping[str, Any] = field(default_factory=dict)  # of `afterstate train`
+    games: int = 0
+    seconds: float = 0.0
+    usual: int = 0  # index of the largest tile that one game in a hundred reached; 0 if that is not known
+    block: Block | None = None  # the best block, in a best checkpoint
+    evaluated: int = 0  # games at the last evaluation on the way
+    block_seconds: float = 0.0  # of the block under way
+    tally: tuple[float, ...] = ()  # of the block under way, see `update.Tally`
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON; what is not known is left out."""
+        values = asdict(self) | {"options": dict(self.options), "tally": list(self.tally)}
+        if self.block is None:
+            del values["block"]
+        return values
+
+    @classmethod
+    def read(cls, values: Any) -> "Training":
+        """From JSON; whatever is no such record is a ValueError."""
+        if not isinstance(values, dict) or not set(values) <= {spec.name for spec in fields(cls)}:
+            raise ValueError("its training is no record of a run")
+        known = dict(values)
+        kinds: dict[str, Any] = {"options": dict, "games": int, "usual": int, "evaluated": int, "tally": list}
+        kinds |= {"seconds": (int, float), "block_seconds": (int, float), "block": dict}
+        for name, value in known.items():
+            if not isinstance(value, kinds[name]) or isinstance(value, bool):
+                raise ValueError(f"the {name} of its training is {value!r:.60}")
+        try:
+            if "tally" in known:
+                known["tally"] = tuple(float(number) for number in known["tally"])
+            if "block" in known:
+                known["block"] = Block(**{name: kind(known["block"][name]) for name, kind in _BLOCK.items()})
+        except (KeyError, TypeError, OverflowError) as error:
+            raise ValueError(f"its training is no record of a run: {error}") from error
+        return cls(**known)
+
+
+_BLOCK: dict[str, Any] = {"games": int, "win_rate": float, "mean": float}
