@@ -4,7 +4,7 @@ import math
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from afterstate.kernel import kernel, u64
 from afterstate.network.network import Network
 from afterstate.rng import Random
 from afterstate.search.lookahead import Lookahead, forget, make_chooser
-from afterstate.search.options import SearchOptions
+from afterstate.search.options import SearchGiven, SearchOptions
 from afterstate.search.parallel import weigh_together
 from afterstate.search.statistics import SearchStatistics, add_up
 from afterstate.units import format_time
@@ -50,26 +50,19 @@ def _weigh_all(game: Any, net: Any, chooser: Any, boards: Any, extras: Any, desk
 
 
 class Agent:
-    """Chooses slides by a network: Agent(network, depth=3).choose(state). Not for several threads at once.
+    """Chooses slides by a network. Not for several threads at once.
+
+    agent = Agent(network, depth=3)
+    agent.choose(state).move
 
     `depth` is how many slides it looks ahead, `move_time` (seconds, or text such as "10ms") how long it may take instead of or
-    beside it, `exact` that it leaves nothing out; `more` are the other options of `SearchOptions`. With `threads` one position
-    is looked into by several.
+    beside it, `exact` that it leaves nothing out; see `SearchOptions` for the rest. With `threads` one position is looked into
+    by several.
     """
 
-    def __init__(
-        self,
-        network: Network,
-        *,
-        depth: int | None = None,
-        move_time: float | str | None = None,
-        exact: bool = False,
-        threads: int = 1,
-        **more: Any,
-    ) -> None:
+    def __init__(self, network: Network, *, threads: int = 1, **search: Unpack[SearchGiven]) -> None:
         self.network = network
-        options = SearchOptions.read(depth=depth, move_time=move_time, exact=exact, **more)
-        self.plan = options.resolve(network.game.name)
+        self.plan = SearchOptions.read(**search).resolve(network.game.name)
         self._halt = np.zeros(1, np.int64)
         self._choosers = [self.make_chooser(self._halt) for _ in range(count_threads(threads))]
         self._seat = Seat(network.game, network.lookup, self._choosers[0])

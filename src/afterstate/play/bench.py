@@ -26,6 +26,7 @@ from afterstate.network.network import Network
 from afterstate.play.agent import Agent
 from afterstate.play.evaluation import evaluate
 from afterstate.rng import Purpose, draw, stream
+from afterstate.search.options import SearchGiven
 
 SEED = 1
 TRAINED = 10_000  # games
@@ -81,7 +82,7 @@ def bench_eval(network: Network, threads: int, *, games: int = EVALUATED) -> Spe
     return Speed(threads, summary.moves, summary.seconds, summary.mean)
 
 
-SEARCHES: dict[str, tuple[int, dict[str, Any]]] = {  # games, and how to look ahead
+SEARCHES: dict[str, tuple[int, SearchGiven]] = {  # games, and how to look ahead
     "depth 2": (40, {"depth": 2}),
     "depth 3, exact": (8, {"depth": 3, "exact": True}),
     "depth 3": (20, {"depth": 3}),

@@ -16,7 +16,7 @@ Everything is checked by the rules; whoever asks for what they forbid gets an `I
 import re
 from collections.abc import Sequence
 from time import time
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from afterstate.games.results import Results, Summary, make_results, summarise
 from afterstate.network.network import Network
 from afterstate.play.agent import Agent
 from afterstate.rng import Purpose, Random
+from afterstate.search.options import SearchGiven
 
 
 class Player:
@@ -70,7 +71,7 @@ class NetworkPlayer(Player):
 
     name = "afterstate"
 
-    def __init__(self, network: Network, **search: Any) -> None:
+    def __init__(self, network: Network, **search: Unpack[SearchGiven]) -> None:
         """`search` is what an Agent takes: depth=3, move_time="10ms", ..."""
         self.agent = Agent(network, **search)
 

@@ -127,7 +127,7 @@ def index(keys: Keys, values: Reals) -> tuple[Keys, Reals]:
     return table, placed
 
 
-def gather(add_from: Callable[..., tuple[int, int]], sources: Sequence[Keys], *arguments: Any) -> Keys:
+def collect(add_from: Callable[..., tuple[int, int]], sources: Sequence[Keys], *arguments: Any) -> Keys:
     """A table of all that `add_from` finds; the table doubles whenever it is half full."""
     table = np.zeros(_room(max(map(len, sources), default=0)), np.uint64)
     used = 0

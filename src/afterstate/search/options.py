@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from afterstate.errors import InputError
 from afterstate.units import format_time, parse_bytes, parse_time
@@ -54,6 +54,20 @@ def _option(text: str, default: Any = None) -> Any:
     return field(default=default, metadata={"help": text})
 
 
+class SearchGiven(TypedDict, total=False):
+    """The options of `SearchOptions` as keywords, for an editor to know; times and sizes may be text such as "10ms", "64M"."""
+
+    depth: int | None
+    move_time: float | str | None
+    exact: bool
+    cutoff: float | None
+    rare: float | None
+    calm: int | None
+    width: int | None
+    table: int | str | None
+    downgrade: int | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
     """How a player looks ahead. What is None is chosen by the depth. The commands' options are made from this."""
@@ -72,13 +86,14 @@ class SearchOptions:
     )
 
     @classmethod
-    def read(cls, *, move_time: float | str | None = None, table: int | str | None = None, **options: Any) -> "SearchOptions":
+    def read(cls, **given: Unpack[SearchGiven]) -> "SearchOptions":
         """Options as people write them: times and sizes may be text."""
-        return cls(
-            move_time=None if move_time is None else parse_time(move_time, name="move time"),
-            table=None if table is None else parse_bytes(table, name="table"),
-            **options,
-        )
+        values: dict[str, Any] = dict(given)
+        if (move_time := given.get("move_time")) is not None:
+            values["move_time"] = parse_time(move_time, name="move time")
+        if (table := given.get("table")) is not None:
+            values["table"] = parse_bytes(table, name="table")
+        return cls(**values)
 
     def resolve(self, game: str = "") -> "SearchPlan":
         """What they mean for a game by name. What cannot be is refused."""

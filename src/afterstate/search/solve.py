@@ -29,11 +29,11 @@ from afterstate.search.levels import (
     Reals,
     add_afterstates,
     add_states,
+    collect,
     decide,
     end,
     expect,
     flow,
-    gather,
     index,
     locate,
 )
@@ -175,11 +175,11 @@ def _enumerate(game: Game, aim: u64, roots: Roots, tell: Tell) -> dict[int, Keys
     level, found = min(roots), 0
     while level <= max(roots) or after:
         below = [after[level - step] for step in steps if level - step in after]
-        table = gather(add_states, below, game.tables, level)
+        table = collect(add_states, below, game.tables, level)
         keys = np.union1d(table[table != NO_KEY], np.array([*roots.get(level, ())], np.uint64))
         if len(keys):
             states[level] = keys
-            slid = gather(add_afterstates, [keys], game.tables, aim)
+            slid = collect(add_afterstates, [keys], game.tables, aim)
             after[level] = slid[slid != NO_KEY]
             found += len(keys)
             tell(UP * min(found / expected, 1.0))
@@ -196,7 +196,7 @@ def _evaluate(game: Game, aim: u64, states: dict[int, Keys], tell: Tell) -> dict
     done, total = 0, sum(map(len, states.values()))
     for level in sorted(states, reverse=True):
         keys = states[level]
-        after = gather(add_afterstates, [keys], game.tables, aim)
+        after = collect(add_afterstates, [keys], game.tables, aim)
         expected = np.zeros(len(after))
         for step in steps:
             if level + step in above:
