@@ -108,13 +108,17 @@ def parse_cells(text: str, shape: Shape) -> list[int]:
 
 
 @kernel
+def _swap(x: u64, shift: u64, mask: u64) -> u64:
+    """Swap the bits under mask with those `shift` above them."""
+    t = (x ^ (x >> shift)) & mask
+    return x ^ t ^ (t << shift)
+
+
+@kernel
 def transpose(x: u64) -> u64:
     """Swap rows and columns: cell (r, c) goes to (c, r)."""
     # two rounds of swaps: cells within each 2x2 block, then the blocks off the diagonal
-    t = (x ^ (x >> _S12)) & u64(0x0000F0F00000F0F0)
-    x = x ^ t ^ (t << _S12)
-    t = (x ^ (x >> _S24)) & u64(0x00000000FF00FF00)
-    return x ^ t ^ (t << _S24)
+    return _swap(_swap(x, _S12, u64(0x0000F0F00000F0F0)), _S24, u64(0x00000000FF00FF00))
 
 
 # A board as *planes* holds the same 64 bits in another order: first bit 0 of all sixteen cells, then bit 1 of all, and so on.
@@ -134,25 +138,15 @@ def to_planes(x: u64) -> u64:
 @kernel
 def _part_bits(x: u64) -> u64:
     """Even bits to the low half in order, odd bits to the high half: 0b1101 -> bits 0 and 1 from 1 and 1, bit 33 from bit 3."""
-    t = (x ^ (x >> _S1)) & u64(0x2222222222222222)
-    x = x ^ t ^ (t << _S1)
-    t = (x ^ (x >> _S2)) & u64(0x0C0C0C0C0C0C0C0C)
-    x = x ^ t ^ (t << _S2)
-    t = (x ^ (x >> _S4)) & u64(0x00F000F000F000F0)
-    x = x ^ t ^ (t << _S4)
-    t = (x ^ (x >> _S8)) & u64(0x0000FF000000FF00)
-    x = x ^ t ^ (t << _S8)
-    t = (x ^ (x >> _S16)) & u64(0x00000000FFFF0000)
-    return x ^ t ^ (t << _S16)
+    x = _swap(_swap(x, _S1, u64(0x2222222222222222)), _S2, u64(0x0C0C0C0C0C0C0C0C))
+    x = _swap(_swap(x, _S4, u64(0x00F000F000F000F0)), _S8, u64(0x0000FF000000FF00))
+    return _swap(x, _S16, u64(0x00000000FFFF0000))
 
 
 @kernel
 def transpose_planes(x: u64) -> u64:
     """Swap rows and columns of every plane."""
-    t = (x ^ (x >> _S3)) & u64(0x0A0A0A0A0A0A0A0A)
-    x = x ^ t ^ (t << _S3)
-    t = (x ^ (x >> _S6)) & u64(0x00CC00CC00CC00CC)
-    return x ^ t ^ (t << _S6)
+    return _swap(_swap(x, _S3, u64(0x0A0A0A0A0A0A0A0A)), _S6, u64(0x00CC00CC00CC00CC))
 
 
 @kernel

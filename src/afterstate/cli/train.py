@@ -1,13 +1,12 @@
 """afterstate train: learn to play, and show how it goes."""
 
 import shlex
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from afterstate.cli.common import COMPILING, compiling, console, print_json, tell_compiling
+from afterstate.cli.common import compiling, console, print_json
 from afterstate.cli.options import with_options
 from afterstate.errors import InputError
 from afterstate.learning.options import TrainOptions
@@ -57,86 +56,17 @@ def train(
 
         if not resume:
             make(chosen["game"], rules=chosen.get("rules"), size=chosen.get("size", "4x4"))
-    display = _display(quiet=quiet, as_json=as_json)
+    from afterstate.cli.display import Display
+
+    display = Display(quiet=quiet, as_json=as_json)
     with display:
-        if resume:
-            assert run is not None
-            done = go_on(run, normalise(chosen), listener=display.listener)
+        if run is not None and resume:
+            done = go_on(run, normalise(chosen), listener=display)
         else:
-            done = begin(TrainOptions(**chosen), run=run, listener=display.listener)
+            done = begin(TrainOptions(**chosen), run=run, listener=display)
     folder, games, seconds, stopped = done.folder, done.games, done.seconds, done.stopped
     del done, display  # the network's memory goes before the plot takes some
     _finish(folder, games, seconds, stopped=stopped, as_json=as_json)
-
-
-def _display(*, quiet: bool, as_json: bool) -> Any:
-    """The live display: a line that moves, and blocks of statistics above it."""
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
-
-    from afterstate.kernel import on_compile
-    from afterstate.learning.progress import Listener
-    from afterstate.learning.progress import Progress as RunProgress
-    from afterstate.report.course import format_block
-    from afterstate.units import format_rate
-
-    screen = console(to_stderr=as_json)
-    out = None if not as_json else sys.stderr  # None is standard output as it is when we print, above the moving line
-
-    class Display(Progress):
-        def __init__(self) -> None:
-            columns = (SpinnerColumn(), BarColumn(bar_width=24), TextColumn("{task.description}"))
-            super().__init__(*columns, console=screen, transient=True, disable=not screen.is_terminal, refresh_per_second=8)
-            self.task = self.add_task("starting", total=None)
-            self.listener: Listener = Hears()
-            self.watch = on_compile(self.compile_begins)
-
-        def compile_begins(self) -> None:
-            self.update(self.task, description=f"{COMPILING} ...")
-            if not screen.is_terminal:
-                tell_compiling()
-
-        def __enter__(self) -> "Display":
-            self.watch.__enter__()
-            super().__enter__()
-            return self
-
-        def __exit__(self, *error: Any) -> None:
-            super().__exit__(*error)
-            self.watch.__exit__(*error)
-
-    class Hears(Listener):
-        def on_progress(self, progress: RunProgress) -> None:
-            if progress.total is not None:
-                total, done = float(progress.total), float(progress.games)
-            else:
-                assert progress.limit is not None
-                total, done = progress.limit, progress.seconds
-            left = progress.seconds * (total - done) / done if done else 0.0
-            parts = [f"{progress.games:,} games", f"{format_rate(progress.moves_per_s)} moves/s"]
-            if progress.block is not None:
-                parts += [f"mean {progress.block.mean:,.0f}", f"{progress.block.win_tile} in {progress.block.win_rate:.1%}"]
-            if progress.learning is not None:
-                parts += [f"rate {progress.learning.rate:.2g}", f"|error| {progress.learning.error:,.0f}"]
-                if progress.learning.outside >= 0.001:
-                    parts.append(f"{progress.learning.outside:.1%} out of range")
-            parts.append("evaluating" if progress.doing == "evaluating" else f"{format_time(left)} left")
-            display.update(display.task, total=total, completed=done, description=" · ".join(parts))
-
-        def on_block(self, games: int, block: Any) -> None:
-            if not quiet:
-                print(format_block(games, block), file=out, flush=True)
-
-        def on_eval(self, games: int, summary: Any) -> None:
-            if not quiet:
-                rate = f"{summary.win_tile} in {summary.win_rate:.1%} of {summary.games} games"
-                print(
-                    f"learning off at {games} games: mean {summary.mean:.0f} ± {summary.interval:.0f}, {rate}\n",
-                    file=out,
-                    flush=True,
-                )
-
-    display = Display()
-    return display
 
 
 def _finish(path: Path, games: int, seconds: float, *, stopped: bool, as_json: bool) -> None:

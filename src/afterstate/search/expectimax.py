@@ -12,9 +12,10 @@ import numpy as np
 
 from afterstate.bitboard import empty_cells, to_planes
 from afterstate.engine.choosers import MINUS_INFINITY, Desk, round_expected, survey, weigh
-from afterstate.games.game import downgrade, look, outcomes, slides
+from afterstate.games.game import downgrade, outcomes, slides
 from afterstate.kernel import implement, kernel, now, popcount, routine, specialised, u64
-from afterstate.network.lookup import Afterstates, States, index_seen, isomorphs, sum_weights
+from afterstate.network.lookup import isomorphs
+from afterstate.search.leaves import ask_leaves, glance, outcome_rows, slide_rows, told_leaf
 from afterstate.search.lookahead import (
     BY_DEPTH,
     BY_TIME,
@@ -29,129 +30,11 @@ from afterstate.search.lookahead import (
     SPARE,
     STEPS,
     TIMES,
-    VALUED,
     Lookahead,
 )
-from afterstate.search.table import find, keep, leaf_place, line_of
+from afterstate.search.table import find, keep, line_of
 
-_0, _1 = u64(0), u64(1)
-
-# --- rows of the working memory: boards and extras of the outcomes, boards and extras of the slides ------------------------
-
-
-@kernel
-def _outcome_rows(search: Any, depth: int) -> Any:
-    return search.words[4 * depth], search.words[4 * depth + 1], search.chances[depth]
-
-
-@kernel
-def _slide_rows(search: Any, depth: int) -> Any:
-    return search.words[4 * depth + 2], search.words[4 * depth + 3], search.rewards[depth]
-
-
-# --- leaves ------------------------------------------------------------------------------------------------------------
-
-
-@kernel
-def _value(net: Any, search: Any, board: u64, extra: u64) -> float:
-    """What the network says of a position, from memory if it was asked a short time ago."""
-    seen, context = look(net.sight, board, extra)
-    words, values = search.table.leaf_words, search.table.leaf_values
-    place = leaf_place(seen, context)
-    if words[place] != seen:
-        search.counts[VALUED] += 1
-        words[place] = seen
-        at = u64(8) * net.lookups  # behind those that are waited for
-        index_seen(net, board, seen, context, search.indices, at)
-        values[place + _1] = sum_weights(net, search.indices, at)
-    value: float = values[place + _1]
-    return value
-
-
-@specialised
-def leaf_value(target: Any, game: Any, net: Any, search: Any, board: u64, extra: u64) -> float:
-    """What the network says of an afterstate."""
-
-
-@specialised
-def ask_leaf(target: Any, net: Any, search: Any, row: int, slide: int) -> bool:
-    """Ask the memory for what the value of a slide's afterstate will need -> whether there is anything to wait for."""
-
-
-@specialised
-def told_leaf(target: Any, game: Any, net: Any, search: Any, row: int, slide: int, asked: bool) -> float:
-    """The value of a slide's afterstate, after `ask_leaf`."""
-
-
-@kernel
-def _index_place(net: Any, row: int, slide: int) -> u64:
-    """Where the indices of a leaf are written: two rows take turns."""
-    place: u64 = u64(slide + (4 if row == SPARE else 0)) * net.lookups
-    return place
-
-
-@implement(ask_leaf, Afterstates)
-def _ask_afterstate(target: Any, net: Any, search: Any, row: int, slide: int) -> bool:
-    after, extras, _ = _slide_rows(search, row)
-    seen, context = look(net.sight, after[slide], extras[slide])
-    place = leaf_place(seen, context)
-    after[4 + slide], extras[4 + slide] = seen, place  # to look no second time
-    if search.table.leaf_words[place] == seen:
-        return False
-    index_seen(net, after[slide], seen, context, search.indices, _index_place(net, row, slide))
-    return True
-
-
-@implement(told_leaf, Afterstates)
-def _told_afterstate(target: Any, game: Any, net: Any, search: Any, row: int, slide: int, asked: bool) -> float:
-    after, extras, _ = _slide_rows(search, row)
-    seen, place = after[4 + slide], extras[4 + slide]
-    words, values = search.table.leaf_words, search.table.leaf_values
-    if words[place] != seen:
-        if not asked:  # it was there, but another has taken its place
-            return _glance(game, net, search, after[slide], extras[slide])
-        search.counts[VALUED] += 1
-        words[place] = seen
-        values[place + _1] = sum_weights(net, search.indices, _index_place(net, row, slide))
-    value: float = values[place + _1]
-    return value
-
-
-@implement(ask_leaf, States)
-def _ask_no_states(target: Any, net: Any, search: Any, row: int, slide: int) -> bool:
-    return False  # there are too many of them
-
-
-@implement(told_leaf, States)
-def _told_states(target: Any, game: Any, net: Any, search: Any, row: int, slide: int, asked: bool) -> float:
-    after, extras, _ = _slide_rows(search, row)
-    return leaf_value(target, game, net, search, after[slide], extras[slide])
-
-
-@implement(leaf_value, Afterstates)
-def _leaf_afterstate(target: Any, game: Any, net: Any, search: Any, board: u64, extra: u64) -> float:
-    return _value(net, search, board, extra)
-
-
-@implement(leaf_value, States)
-def _leaf_state(target: Any, game: Any, net: Any, search: Any, board: u64, extra: u64) -> float:
-    return _expect_states(game, net, search, board, extra)
-
-
-@routine
-def _expect_states(game: Any, net: Any, search: Any, board: u64, extra: u64) -> float:
-    expected = 0.0
-    boards, extras, chances = _outcome_rows(search, 0)
-    for number in range(outcomes(game, board, extra, boards, extras, chances)):
-        expected += chances[number] * _value(net, search, boards[number], extras[number])
-    return expected
-
-
-@routine
-def _glance(game: Any, net: Any, search: Any, board: u64, extra: u64) -> float:
-    """E(s', 0)."""
-    return leaf_value(net.target, game, net, search, board, extra)
-
+_0 = u64(0)
 
 # --- the tree ----------------------------------------------------------------------------------------------------------
 
@@ -168,19 +51,9 @@ def _least_chance(search: Any, count: int, chances: Any) -> float:
 @kernel
 def _slide_ahead(game: Any, net: Any, search: Any, board: u64, extra: u64, row: int) -> tuple[int, int]:
     """Write the slides of a state to a row, and ask for their leaves -> those that are legal, those to wait for."""
-    after, extras, rewards = _slide_rows(search, row)
+    after, extras, rewards = slide_rows(search, row)
     legal = slides(game, board, extra, after, extras, rewards)
-    return legal, _ask_leaves(net, search, legal, row)
-
-
-@kernel
-def _ask_leaves(net: Any, search: Any, legal: int, row: int) -> int:
-    """Ask for the leaves of the slides in a row -> those to wait for."""
-    asked = 0
-    for slide in range(4):
-        if (legal & (1 << slide)) and ask_leaf(net.target, net, search, row, slide):
-            asked |= 1 << slide
-    return asked
+    return legal, ask_leaves(net, search, legal, row)
 
 
 @kernel
@@ -189,7 +62,7 @@ def _expect_leaves(game: Any, net: Any, search: Any, board: u64, extra: u64, who
 
     While one outcome is added up the memory of the next is under way; the two take turns with two rows.
     """
-    boards, more, chances = _outcome_rows(search, 1)
+    boards, more, chances = outcome_rows(search, 1)
     count = outcomes(game, board, extra, boards, more, chances)
     least = 0.0 if whole else _least_chance(search, count, chances)
     expected, kept = 0.0, 0.0
@@ -242,7 +115,7 @@ def _expect(game: Any, net: Any, search: Any, board: u64, extra: u64, depth: int
     """E(s', depth), met with probability `reach`; row `depth` of the working memory is this call's own."""
     if depth == 0 or reach < search.cuts.cutoff:
         search.counts[LEAVES] += 1
-        return _glance(game, net, search, board, extra)
+        return glance(game, net, search, board, extra)
     whole = search.cuts.rare == 0.0 or reach == 1.0
     key, tag, at = _0, _0, _0
     if search.table.lines != _0:
@@ -258,8 +131,8 @@ def _expect(game: Any, net: Any, search: Any, board: u64, extra: u64, depth: int
     if depth == 1:
         expected = _expect_leaves(game, net, search, board, extra, whole)
     else:
-        boards, more, chances = _outcome_rows(search, depth)
-        after, extras, rewards = _slide_rows(search, depth)
+        boards, more, chances = outcome_rows(search, depth)
+        after, extras, rewards = slide_rows(search, depth)
         count = outcomes(game, board, extra, boards, more, chances)
         least = 0.0 if whole else _least_chance(search, count, chances)
         for number in range(count):
@@ -292,7 +165,7 @@ def _most_promising(game: Any, net: Any, search: Any, legal: int, depth: int) ->
     if popcount(u64(legal)) <= u64(search.cuts.width):
         return legal
     rewards, first = search.rewards[depth], search.first[depth]
-    asked = _ask_leaves(net, search, legal, depth)
+    asked = ask_leaves(net, search, legal, depth)
     for slide in range(4):
         if legal & (1 << slide):
             search.counts[LEAVES] += 1
@@ -347,7 +220,7 @@ def look_into(game: Any, net: Any, search: Any, board: u64, extra: u64, depth: i
 
     As within `_expect`, which cannot share it: Numba's cache does not bear functions that call each other in a circle.
     """
-    after, extras, rewards = _slide_rows(search, 0)
+    after, extras, rewards = slide_rows(search, 0)
     legal = slides(game, board, extra, after, extras, rewards)
     if search.cuts.width != 0 and depth > 1:
         legal = _most_promising(game, net, search, legal, 0)
@@ -382,7 +255,7 @@ def _shallowest_alone(root: Any) -> int:
 
 @implement(search_to, Alone)
 def _search_alone(root: Any, search: Any, legal: int, depth: int, values: Any) -> bool:
-    after, extras, rewards = _slide_rows(search, 0)
+    after, extras, rewards = slide_rows(search, 0)
     for slide in range(4):
         if legal & (1 << slide):
             below = _expect(root.game, root.net, search, after[slide], extras[slide], depth - 1, 1.0)
@@ -428,7 +301,7 @@ _deepen = kernel(deepen)
 @implement(weigh, Lookahead)
 def _weigh(chooser: Any, game: Any, net: Any, board: u64, extra: u64, legal: int, desk: Desk, at: u64) -> None:
     board, extra = lower(game, chooser, board, extra)
-    after, extras, rewards = _slide_rows(chooser, 0)
+    after, extras, rewards = slide_rows(chooser, 0)
     slides(game, board, extra, after, extras, rewards)
     _deepen(Alone(game, net), chooser, board, legal, desk.values)
 
