@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 import afterstate as af
 from afterstate.play.arena import play_match
-from browsing import PHONE, Visit, ask_server, at, game_of, new_game, slide
+from browsing import PHONE, Visit, ask_server, at, game_of, new_game, slide, wait_for_animations, wait_for_frames
 from commandline import NETWORK
 from serving import Served, served
 
@@ -212,7 +212,7 @@ UNNAMED, FAINT = ((PROBES / name).read_text().partition("\n")[2] for name in ("u
 def wait_until_calm(page: Page) -> None:
     """Until nothing is asked of the server any more; a view that asks again and again has had its first answers then."""
     page.wait_for_load_state("networkidle")
-    page.wait_for_timeout(100)
+    wait_for_frames(page)
 
 
 @pytest.mark.parametrize("view", [*(f"#{name}" for name in VIEWS), "docs.html"])
@@ -222,11 +222,11 @@ def test_every_view_can_be_read_and_fits(visit: Begin, view: str) -> None:
     assert page.evaluate(UNNAMED) == []
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme)
-        page.wait_for_timeout(300)  # colours may fade over
+        wait_for_animations(page)  # colours may fade over
         assert page.evaluate(FAINT) == [], theme
     for width in (1440, 768, 390, 320):
         page.set_viewport_size({"width": width, "height": 800})
-        page.wait_for_timeout(50)
+        wait_for_frames(page)
         assert page.evaluate("() => document.documentElement.scrollWidth") <= width
 
 
