@@ -331,39 +331,3 @@ def test_a_broken_link_is_told(visit: Begin) -> None:
     page = visit().open("#replay/2048/standard/4x4/1/%%%")
     expect(at(page, "toast")).to_be_visible()
     expect(at(page, "board")).to_be_visible()
-
-
-@pytest.mark.parametrize("game", ["2048", "threes"])
-def test_every_tile_is_drawn_where_the_rules_bring_it(visit: Begin, game: str) -> None:
-    """From the boards alone the page must find out what merged with what."""
-    page = visit().page
-    model = next(one["id"] for one in ask_server(page, "/api/models")["models"] if one["game"] == game)
-    start = ask_server(page, "/api/new", {"game": game, "seed": 5})
-    first = start["position"]["tiles"]
-    body = {
-        "model": model,
-        "text": start["position"]["text"],
-        "rng": start["rng"],
-        "rewards": 0,
-        "depth": 1,
-        "count": 64,
-        "budget": 100.0,
-    }
-    frames = ask_server(page, "/api/watch", body)["frames"]
-    assert len(frames) > 20
-    probe = (Path(__file__).parent / "probes" / "motion.js").read_text().partition("\n")[2]
-    every = page.evaluate(probe, {"frames": frames, "first": first, "rows": 4, "columns": 4})
-    merges, before = 0, first
-    for frame, moves in zip(frames, every, strict=True):
-        assert sorted(cell for move in moves for cell in move["from"]) == [at for at in range(16) if before[at] != "0"]
-        for move in moves:
-            parts, made = [int(before[cell], 36) for cell in move["from"]], int(frame["after"][move["to"]], 36)
-            if len(parts) == 1:
-                assert parts == [made]
-            else:
-                merges += 1
-                assert made == 3 if sorted(parts) == [1, 2] and game == "threes" else parts == [made - 1] * 2
-            if game == "threes":
-                assert all(cell == move["to"] or abs(cell - move["to"]) in {1, 4} for cell in move["from"])
-        before = frame["tiles"]
-    assert merges > 5
