@@ -328,6 +328,6 @@ def test_a_link_shows_the_game_again(visit: Begin, rules: TestClient) -> None:
 
 
 def test_a_broken_link_is_told(visit: Begin) -> None:
-    page = visit().open("#replay/2048/standard/4x4/1/%%%")
-    expect(at(page, "toast")).to_be_visible()
+    page = visit().open("#replay/2048/standard/4x4/1/gA")
+    expect(at(page, "toast")).to_contain_text("This link is damaged")
     expect(at(page, "board")).to_be_visible()
