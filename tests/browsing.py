@@ -15,6 +15,7 @@ FLAGS = [
 PATIENCE = 180_000.0  # milliseconds; a cold cache compiles first, perhaps on a busy machine
 DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 ARROWS = {"up": "ArrowUp", "right": "ArrowRight", "down": "ArrowDown", "left": "ArrowLeft"}
+LETTERS = {"up": "U", "right": "R", "down": "D", "left": "L"}
 KEEP = "afterstate.game"
 
 expect.set_options(timeout=PATIENCE)
@@ -76,6 +77,20 @@ def wait_moves(page: Page, count: int) -> dict[str, Any]:
     """Wait until the game has so many moves, at least."""
     page.wait_for_function(f"() => JSON.parse(localStorage.getItem('{KEEP}')).moves.length >= {count}")
     return game_of(page)
+
+
+def wait_for_frames(page: Page) -> None:
+    """Wait until what has changed is laid out and drawn, and what follows from that, too."""
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def wait_for_animations(page: Page) -> None:
+    """Wait until nothing moves or fades any more, but for what never ends."""
+    wait_for_frames(page)
+    page.wait_for_function(
+        "() => document.getAnimations().every(one => one.playState !== 'running' || "
+        "one.effect.getComputedTiming().endTime === Infinity)"
+    )
 
 
 def ask_server(page: Page, path: str, body: dict[str, Any] | None = None) -> Any:

@@ -1,13 +1,15 @@
 """Runs that exist, that do not, and that are broken: each is refused in one line and left as it was."""
 
+import json
 import re
 import shutil
+from math import inf, nan
 from pathlib import Path
 
 import pytest
 
 from afterstate.cli.main import Exit
-from commandline import BOARD, NETWORK, TINY, check, contents, no_traceback, run, run_here
+from commandline import BOARD, NETWORK, PNG, TINY, check, contents, done, read_metrics, run, run_here
 
 small = run_here  # the fixture: in this file, a copy in the current folder
 
@@ -90,9 +92,7 @@ def test_a_wrong_config(text: bytes, words: list[str], small: Path) -> None:
 def test_a_config_of_a_game_that_does_not_exist(line: str, small: Path) -> None:
     (small / "config.toml").write_text(line)
     before = contents(small)
-    result = run("train", "--run", "small", "--resume")
-    assert result.code in {Exit.INPUT, Exit.FILE}
-    check(result, result.code, line.split('"')[1])
+    check(run("train", "--run", "small", "--resume"), Exit.INPUT, line.split('"')[1])
     assert contents(small) == before
 
 
@@ -102,19 +102,17 @@ def test_a_config_that_is_not_the_checkpoints(key: str, value: str, small: Path)
     text = (small / "config.toml").read_text()
     (small / "config.toml").write_text(re.sub(rf"^{key} = \S+", f"{key} = {value}", text, flags=re.MULTILINE))
     before = contents(small)
-    result = run("train", "--run", "small", "--resume", "--games", "310")
-    assert result.code in {Exit.FILE, Exit.MODEL}
-    check(result, result.code, "small", key)
+    check(run("train", "--run", "small", "--resume", "--games", "310"), Exit.FILE, "small", key)
     assert contents(small) == before
 
 
-def test_a_short_config_without_a_checkpoint_is_no_traceback(small: Path) -> None:
+def test_a_run_without_a_checkpoint_begins_again(small: Path) -> None:
     shutil.rmtree(small / "checkpoints")
     (small / "checkpoints").mkdir()
     (small / "config.toml").write_text('network = "0123"\ngames = 10\nthreads = 1\n')
-    result = run("train", "--run", "small", "--resume")
-    no_traceback(result)
-    assert result.code in {Exit.DONE, Exit.FILE}
+    done("train", "--run", "small", "--resume")
+    assert [record["games"] for record in read_metrics(small)] == [10]
+    assert (small / "checkpoints" / "best.safetensors").exists()
 
 
 @pytest.mark.parametrize(
@@ -130,6 +128,44 @@ def test_a_line_of_metrics_that_is_broken(line: bytes, command: tuple[str, ...],
     before = contents(small)
     check(run(*command), Exit.FILE, "small/metrics.jsonl", "line 2")
     assert contents(small) == before
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong"),
+    [
+        ("kind", [[]]),
+        ("games", [None, 1.5, True, "100", 10**30]),
+        ("count", [None, 1.5]),
+        ("mean", [None, "x", True, nan, inf, -inf, 10**400]),
+        ("interval", ["x", False, nan, inf]),
+        ("win_tile", [None, nan]),
+        ("win_rate", [None, "0.5", inf]),
+        ("reached", [None, {}, [1.0], {"many": 1.0}, {"2048": None}, {"2048": nan}]),
+        ("moves_per_s", ["x", inf]),
+        ("training_seconds", ["x", nan]),
+    ],
+)
+def test_a_line_of_metrics_with_a_wrong_field(field: str, wrong: list[object], small: Path) -> None:
+    """What readers need must be there, of the right kind, and a number that can be drawn."""
+    lines = (small / "metrics.jsonl").read_text().splitlines()
+    record = json.loads(lines[1])
+    without = {key: value for key, value in record.items() if key != field}
+    needed = [without] if field not in {"moves_per_s", "training_seconds"} else []
+    for broken in [*needed, *(record | {field: value} for value in wrong)]:
+        lines[1] = json.dumps(broken)
+        (small / "metrics.jsonl").write_text("\n".join(lines) + "\n")
+        check(run("plot", "small", "-o", "curve.png"), Exit.FILE, "small/metrics.jsonl, line 2", f"'{field}'")
+    assert not Path("curve.png").exists()
+
+
+@pytest.mark.parametrize("changed", [{"interval": None}, {"mean": 7}, {"moves_per_s": None}, {"a new one": []}], ids=str)
+def test_a_line_of_metrics_that_can_be_read(changed: dict[str, object], small: Path) -> None:
+    """A block of one game has no interval; whole numbers are numbers; what nobody reads may be anything."""
+    lines = (small / "metrics.jsonl").read_text().splitlines()
+    lines[1] = json.dumps(json.loads(lines[1]) | changed)
+    (small / "metrics.jsonl").write_text("\n".join(lines) + "\n")
+    done("plot", "small", "-o", "curve.png")
+    assert Path("curve.png").read_bytes().startswith(PNG)
 
 
 def test_a_run_without_blocks_cannot_be_drawn(small: Path) -> None:

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import afterstate.play.judge as judges
@@ -13,7 +14,7 @@ from afterstate.errors import InputError
 from afterstate.games.game import make
 from afterstate.network.modelfile import save_model
 from afterstate.network.network import Network
-from afterstate.play.judge import VERSIONS, Merits, asked_speed, calibrate, judge
+from afterstate.play.judge import REFERENCE, VERSIONS, Merits, asked_speed, calibrate, judge
 from commandline import BLOCK, LONG, USAGE, Result, check, done, run
 from otherprogram import Told, read_line, rules_of, write_line
 from test_records import HAND_2048, HAND_THREES, NINE, line_of, write
@@ -227,8 +228,31 @@ def test_python_programs_may_be_slower(tmp_path: Path, monkeypatch: pytest.Monke
     assert run("judge", path, "--version", "2018-1", "--json").json["speed"]["expected"] == 100_000
 
 
-def test_calibration() -> None:
-    assert 0.01 < calibrate() < 100
+@pytest.mark.parametrize("speed", [0.5, 1.0, 4.0])
+def test_calibration(speed: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine is as quick as it does the work: not as it compiles, and not as when another program held it up."""
+    clock, calls = 0.0, 0
+
+    def work(table: Any, steps: int) -> None:
+        nonlocal clock, calls
+        calls += 1
+        clock += steps / (speed * REFERENCE) + {1: 1000.0, 3: 20.0, 5: 20.0}.get(calls, 0.0)
+
+    monkeypatch.setattr(judges, "_work", work)
+    monkeypatch.setattr(judges, "perf_counter", lambda: clock)
+    assert calibrate() == pytest.approx(speed)
+
+
+def test_the_work_of_the_calibration_is_done() -> None:
+    """The figure of the course's machine is for these steps: each draws a number and looks into a table."""
+    x, total = 0x9E3779B97F4A7C15, 0
+    table = np.arange(65536, dtype=np.uint64)[::-1].copy()
+    for _ in range(1000):
+        x ^= x << 13 & 2**64 - 1
+        x ^= x >> 7
+        x ^= x << 17 & 2**64 - 1
+        total += (65535 - (x & 0xFFFF)) ^ x
+    assert judges._work(table, 1000) == total % 2**64
 
 
 # --- wrong command lines ---------------------------------------------------------------------------------------------

@@ -1,5 +1,10 @@
 """Networks: patterns, isomorphisms, values and where they come from, memory."""
 
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -237,15 +242,62 @@ def test_weights_begin_at_a_huge_page() -> None:
     assert not weights.any()
 
 
-def test_a_network_beyond_memory_is_refused_before_memory_is_taken(game: Game) -> None:
-    """4x8 needs 64 GiB of weights."""
-    need = 4 * count_weights(PRESETS["4x8"].names)
-    assert need == 64 * 2**30
-    if free_memory() >= need:
-        pytest.skip("this machine has room for it")
+@pytest.fixture
+def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Let the system tell what the test says of its memory: system(meminfo="...", limit="...", used="...")."""
+    files = {"meminfo": "proc/meminfo", "limit": "sys/fs/cgroup/memory.max", "used": "sys/fs/cgroup/memory.current"}
+    monkeypatch.setattr(sys.modules[free_memory.__module__], "Path", lambda name: tmp_path / name.lstrip("/"))
+
+    def tell(**texts: str) -> None:
+        for name, text in texts.items():
+            path = tmp_path / files[name]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text + "\n")
+
+    return tell
+
+
+def available(kib: int) -> str:
+    return f"MemTotal:       99999999 kB\nMemFree:            1024 kB\nMemAvailable:   {kib} kB\nHugePages_Total:       0"
+
+
+@pytest.mark.parametrize(
+    ("texts", "free"),
+    [
+        ({"meminfo": available(4000)}, 4000 * 1024),
+        ({"meminfo": available(4000), "limit": "max", "used": "77"}, 4000 * 1024),
+        ({"meminfo": available(4000), "limit": "5000", "used": "1000"}, 4000),
+        ({"meminfo": available(4000), "limit": str(2**40), "used": "1000"}, 4000 * 1024),
+        ({"meminfo": available(4000), "limit": "5000", "used": "6000"}, 0),
+        ({"meminfo": available(4000), "limit": "5000"}, 4000 * 1024),
+        ({"meminfo": available(4000), "limit": "much", "used": "1"}, 4000 * 1024),
+    ],
+)
+def test_free_memory_is_what_the_system_or_the_container_has_left(
+    texts: dict[str, str], free: int, system: Callable[..., None]
+) -> None:
+    system(**texts)
+    assert free_memory() == free
+
+
+@pytest.mark.parametrize(
+    "texts", [{}, {"meminfo": "MemFree: 1 kB"}, {"meminfo": "MemAvailable: much"}, {"meminfo": "?"}], ids=str
+)
+def test_without_a_word_on_free_memory_all_of_it_counts(texts: dict[str, str], system: Callable[..., None]) -> None:
+    system(**texts)
+    assert free_memory() == os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    system(limit="5000", used="1000")
+    assert free_memory() == 4000
+
+
+def test_a_network_beyond_memory_is_refused_before_memory_is_taken(game: Game, system: Callable[..., None]) -> None:
+    """4x8 needs 64 GiB of weights; 0123 needs 256 KiB."""
+    assert 4 * count_weights(PRESETS["4x8"].names) == 64 * 2**30
+    system(meminfo=available(2**26 - 1))
     with pytest.raises(ResourceError, match=r"needs 64\.0 GiB"):
         Network(game, "4x8")
-
-
-def test_free_memory_is_a_plausible_number() -> None:
-    assert 2**20 < free_memory() < 2**50
+    system(meminfo=available(255))
+    with pytest.raises(ResourceError, match="choose fewer or smaller patterns"):
+        Network(game, "0123")
+    system(meminfo=available(256))
+    assert Network(game, "0123").weights.size == 2**16

@@ -122,17 +122,22 @@ def test_runs_of_other_processes_are_shown_as_they_are(page: TestClient, runs: P
 
 
 def test_folders_that_are_no_sound_run(page: TestClient, runs: Path, original: Path) -> None:
-    for name in ("broken config", "broken metrics", "strange metrics"):
+    """They are left out, and none of them keeps the sound ones from being shown."""
+    names = ("broken config", "broken metrics", "no interval", "strange speed", "sound")
+    for name in names:
         shutil.copytree(original, runs / name)
+    ids = {run["name"]: run["id"] for run in page.get("/api/runs").json()["runs"]}
+    assert set(ids) == set(names)
     (runs / "broken config" / "config.toml").write_text("game = ")
     (runs / "broken metrics" / "metrics.jsonl").write_text("{\n{}\n")
-    strange = {"kind": "block", "games": 1, "count": 1, "mean": 1, "win_tile": 2048, "win_rate": 0, "reached": {"2": 1}}
-    (runs / "strange metrics" / "metrics.jsonl").write_text(json.dumps(strange | {"interval": "x"}) + "\n")
+    record = {"kind": "block", "games": 1, "count": 1, "mean": 1, "win_tile": 2048, "win_rate": 0, "reached": {"2": 1}}
+    (runs / "no interval" / "metrics.jsonl").write_text(json.dumps(record) + "\n")
+    (runs / "strange speed" / "metrics.jsonl").write_text(json.dumps(record | {"interval": None, "moves_per_s": "x"}) + "\n")
     (runs / "empty").mkdir()
     (runs / "file").write_text("x")
-    shown = page.get("/api/runs").json()["runs"]
-    assert [run["name"] for run in shown] == ["strange metrics"]
-    assert page.get(f"/api/runs/{shown[0]['id']}").status_code == 400
+    assert [run["name"] for run in page.get("/api/runs").json()["runs"]] == ["sound"]
+    for name in names[:-1]:
+        assert page.get(f"/api/runs/{ids[name]}").status_code == 400, name
 
 
 def test_a_model_file_that_is_broken_is_not_offered(page: TestClient, runs: Path, original: Path) -> None:

@@ -111,8 +111,8 @@ class RunFolder:
                 if number == len(lines):
                     break
                 raise FileError(f"{self.metrics}, line {number}: not JSON") from error
-            if not _is_record(record):
-                raise FileError(f"{self.metrics}, line {number}: not a line of metrics")
+            if wrong := _wrong_field(record):
+                raise FileError(f"{self.metrics}, line {number}: not a line of metrics: {wrong!r} is missing or wrong")
             records.append(record)
         return records
 
@@ -155,21 +155,33 @@ def find_model(path: Path | str) -> Path:
     return path
 
 
-_NUMBERS = ("games", "count", "mean", "win_tile", "win_rate")
+_WHOLE = ("games", "count", "win_tile")
+_REAL = ("mean", "win_rate")
+_PERHAPS = ("interval", "moves_per_s", "training_seconds")  # null where there is none: a block of one game has no interval
 
 
-def _is_record(record: Any) -> bool:
-    """Whether a line of metrics has what readers of it need."""
-    return (
-        isinstance(record, dict)
-        and record.get("kind") in {"block", "eval"}
-        and all(
-            isinstance(record.get(name), int | float) or (name == "interval" and record.get(name) is None) for name in _NUMBERS
-        )
-        and isinstance(record.get("reached"), dict)
-        and bool(record["reached"])
-        and all(tile.isdecimal() and isinstance(rate, int | float) for tile, rate in record["reached"].items())
-    )
+def _wrong_field(record: Any) -> str | None:
+    """The first field of a line of metrics that its readers need and cannot use; None if all are sound."""
+    if not isinstance(record, dict):
+        return "kind"
+    sound = {"kind": record.get("kind") in ("block", "eval"), "reached": _are_rates(record.get("reached"))}
+    sound |= {name: type(record.get(name)) is int and _is_number(record[name]) for name in _WHOLE}
+    sound |= {name: _is_number(record.get(name)) for name in _REAL}
+    sound |= {name: record.get(name) is None or _is_number(record[name]) for name in _PERHAPS}
+    sound["interval"] &= "interval" in record
+    return next((name for name, is_sound in sound.items() if not is_sound), None)
+
+
+def _are_rates(reached: Any) -> bool:
+    """Whether it is a rate for each of some tiles."""
+    if not isinstance(reached, dict) or not reached:
+        return False
+    return all(tile.isdecimal() and _is_number(rate) for tile, rate in reached.items())
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it is a number that can be drawn: not true, nan or beyond a 64-bit integer."""
+    return type(value) in (int, float) and abs(value) < 2**63
 
 
 def options_as_dict(options: TrainOptions) -> dict[str, Any]:
