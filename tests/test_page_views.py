@@ -1,6 +1,5 @@
 """Analyse, Coach and Training by real click paths; and what holds for every view."""
 
-import json
 import re
 import shutil
 from collections.abc import Callable
@@ -11,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 import afterstate as af
 from afterstate.play.arena import play_match
-from browsing import PHONE, Visit, ask_server, at, game_of, new_game, slide
+from browsing import PHONE, Visit, ask_server, at, game_of, new_game, shorten_runs, slide
 from commandline import NETWORK
 from serving import Served, served
 
@@ -129,20 +128,6 @@ def test_a_file_that_is_no_episode_is_told(visit: Begin, tmp_path: Path) -> None
 
 
 # --- training ------------------------------------------------------------------------------------------------------------
-
-
-def shorten_runs(page: Page, **options: str) -> None:
-    """Let runs that the page starts be small ones: a test has no 30 seconds."""
-
-    def change(route: object) -> None:
-        request = route.request  # type: ignore[attr-defined]
-        if request.method != "POST":
-            route.continue_()  # type: ignore[attr-defined]
-            return
-        body = {key: value for key, value in json.loads(request.post_data).items() if key != "time"} | options
-        route.continue_(post_data=json.dumps(body))  # type: ignore[attr-defined]
-
-    page.route("**/api/runs", change)
 
 
 def test_someone_new_trains_a_player_and_watches_it(browser: Browser, tmp_path: Path) -> None:
