@@ -101,6 +101,7 @@ class DriftGame(Game):
 
     name, title, rules, firsts, win = "drift", "Drift", "standard", 2, 9
     note = "Lines move by one cell only. Every new tile is a 2."
+    symmetric = True
     example = "2 0 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 2"
 
     def __init__(self, shape: Shape) -> None:

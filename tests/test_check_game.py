@@ -1,5 +1,6 @@
 """`check_game`: our games agree with themselves, and a game that is broken in one place is told so, for every kind of check."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -64,13 +65,16 @@ def test_every_mirror_image_is_compared() -> None:
 
 # --- an own game ---------------------------------------------------------------------------------------------------------
 
+GUIDE = EXAMPLES.parent / "docs" / "adding-a-game.md"
 CHECK = "import afterstate as af; print(af.check_game(af.make('drift')))"
 
 
 def test_the_example_of_an_own_game_agrees_with_itself() -> None:
     done = with_games(EXAMPLES / "drift.py", code=CHECK)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("drift (standard, 4x4) agrees with itself: 6 games, ")
+    shown = re.search(r"^# (drift \(standard, 4x4\) agrees .+) \.\.\.$", GUIDE.read_text(), re.MULTILINE)
+    assert shown is not None
+    assert done.stdout.startswith(shown[1])
 
 
 def test_a_wrong_kernel_of_an_own_game_is_found(tmp_path: Path) -> None:

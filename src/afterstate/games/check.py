@@ -254,7 +254,7 @@ class _Checker:
         return {slide: afterstate for slide, (afterstate, legal) in tried.items() if legal}
 
     def _check_mirrors(self, state: State) -> None:
-        """The slides of a mirrored board are the mirrored slides. `extra` is the game's own affair, so it must be 0."""
+        """The slides of a mirrored board are the mirrored slides. Only `extra` 0 is known to say nothing of direction."""
         if state.extra:
             return
         game, shape, tried = self.game, self.game.shape, self.game.try_slides(state)
@@ -262,10 +262,12 @@ class _Checker:
             mirrored = State(_turn(state.board, cells, shape))
             others = game.try_slides(mirrored)
             for slide, (afterstate, legal) in tried.items():
-                image = Afterstate(_turn(afterstate.board, cells, shape), afterstate.extra, afterstate.reward)
-                if others[becomes[slide]] != (image, legal):
+                found, is_legal = others[becomes[slide]]
+                extra = found.extra if afterstate.extra else 0
+                image = Afterstate(_turn(afterstate.board, cells, shape), extra, afterstate.reward)
+                if (found, is_legal) != (image, legal):
                     what = f"a slide {_name(becomes[slide])} is the mirror image of {_name(slide)} on {self._text(state)}"
-                    self.fail(what, mirrored, self._tell(image, legal), self._tell(*others[becomes[slide]]))
+                    self.fail(what, mirrored, self._tell(image, legal), self._tell(found, is_legal))
             self.counts["mirrored"] += 1
 
     def _tell(self, afterstate: Afterstate, legal: bool) -> str:
@@ -298,12 +300,12 @@ class _Checker:
         return found
 
     def _check_mirrored_outcomes(self, afterstate: Afterstate, found: Mapping[State, float]) -> None:
-        if afterstate.extra or not self.transforms:
+        if not self.transforms or afterstate.extra or any(state.extra for state in found):
             return
         cells, _ = self.transforms[self.counts["outcomes"] % len(self.transforms)]  # one of them: all would take long
         shape = self.game.shape
         mirrored = Afterstate(_turn(afterstate.board, cells, shape), 0, 0)
-        expected = {State(_turn(state.board, cells, shape), state.extra): chance for state, chance in found.items()}
+        expected = {State(_turn(state.board, cells, shape)): chance for state, chance in found.items()}
         others = _by_state(self.game.outcomes(mirrored))
         if others.keys() != expected.keys() or any(abs(others[state] - expected[state]) > 1e-9 for state in expected):
             what = f"outcomes of a mirror image are mirror images, from {self._text(afterstate)}"
