@@ -3,20 +3,16 @@
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import afterstate as af
 from afterstate.bitboard import Shape
-from afterstate.games import twenty48
 from afterstate.games.check import DRAWS
-from afterstate.games.game import Game, downgrade, enter, largest, make, outcomes, slides, spawn, start
+from afterstate.games.game import Game, make
 from afterstate.games.threes import ThreesGame
 from afterstate.games.twenty48 import Twenty48Game
-from afterstate.kernel import implement, u64
 from test_players import EXAMPLES, with_games
 
 Position = af.State | af.Afterstate
@@ -87,6 +83,30 @@ def test_a_wrong_kernel_of_an_own_game_is_found(tmp_path: Path) -> None:
     assert done.returncode != 0
     assert "GameError: make('drift', rules='standard', size='4x4'): `sample` draws by the probabilities" in done.stderr
     assert f"found {DRAWS} times" in done.stderr
+
+
+HALVE = """
+
+@implement(downgrade, Drift)
+def _halve(game: Any, board: u64, extra: u64, highest: u64) -> tuple[u64, u64]:
+    twos = (board >> _1) & u64(0x1111111111111111)  # every 4 becomes a 2: tiles that differed may merge then
+    return (board & ~(twos << _1)) | twos, extra
+
+
+DriftGame.lowest_downgrade = 1
+"""
+
+
+def test_a_wrong_downgrade_is_found(tmp_path: Path) -> None:
+    text = (EXAMPLES / "drift.py").read_text()
+    names = "import Afterstate, Game, State, largest"
+    assert text.count(names) == 1
+    (tmp_path / "drift.py").write_text(text.replace(names, f"{names}, downgrade") + HALVE)
+    done = with_games(tmp_path / "drift.py", code=CHECK)
+    assert done.returncode != 0
+    assert re.search(r"`downgrade` to \d+ keeps what slides do, from .+, on .+: expected .+, found .+", done.stderr), (
+        done.stderr
+    )
 
 
 # --- broken games, one for each kind of check ----------------------------------------------------------------------------
@@ -251,38 +271,3 @@ def test_a_broken_game_is_told_what_is_wrong(game: Game, message: str) -> None:
     with pytest.raises(af.GameError, match=message) as caught:
         af.check_game(game)
     assert str(caught.value).startswith(f"{game!r}: ")
-
-
-class Lowered(NamedTuple):
-    """2048 with its own kernels, but for `downgrade`."""
-
-    rows: NDArray[np.uint64]
-    columns: NDArray[np.uint64]
-    cells: np.uint64
-    row_length: np.uint64
-    column_length: np.uint64
-
-
-for declared, body in (
-    (start, twenty48._start),
-    (slides, twenty48._slides),
-    (spawn, twenty48._spawn),
-    (outcomes, twenty48._outcomes),
-    (largest, twenty48._largest),
-    (enter, twenty48._enter),
-):
-    implement(declared, Lowered)(body)
-
-
-@implement(downgrade, Lowered)
-def _halve(game: Any, board: u64, extra: u64, highest: u64) -> tuple[u64, u64]:
-    """Every 4 becomes a 2: tiles that differed may be equal then, and merge."""
-    twos = (board >> u64(1)) & u64(0x1111111111111111)
-    return (board & ~(twos << u64(1))) | twos, extra
-
-
-def test_a_wrong_downgrade_is_told() -> None:
-    game = Twenty48Game(Shape(2, 2))
-    game.tables = Lowered(*game.tables)
-    with pytest.raises(af.GameError, match=r"`downgrade` to . keeps what slides do, from .+, on .+: expected .+, found .+"):
-        af.check_game(game)
