@@ -1,6 +1,7 @@
 """A game of one's own in one file: Drift is 2048 in which every line moves by one cell only, and every new tile is a 2.
 
 Learn it:   AFTERSTATE_GAMES=examples/drift.py afterstate train drift --games 10k
+Play it:    AFTERSTATE_GAMES=examples/drift.py afterstate play
 docs/adding-a-game.md walks through this file.
 """
 
@@ -98,7 +99,9 @@ def _move(line: list[int]) -> tuple[list[int], int]:
 class DriftGame(Game):
     """What Python needs: names, bounds and text."""
 
-    name, rules, firsts, win = "drift", "standard", 2, 9
+    name, title, rules, firsts, win = "drift", "Drift", "standard", 2, 9
+    note = "Lines move by one cell only. Every new tile is a 2."
+    symmetric = True
     example = "2 0 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 2"
 
     def __init__(self, shape: Shape) -> None:

@@ -6,7 +6,7 @@ import shutil
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, expect
+from playwright.sync_api import Browser, Page, Playwright, Route, expect
 
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -17,6 +17,7 @@ DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 ARROWS = {"up": "ArrowUp", "right": "ArrowRight", "down": "ArrowDown", "left": "ArrowLeft"}
 LETTERS = {"up": "U", "right": "R", "down": "D", "left": "L"}
 KEEP = "afterstate.game"
+TITLES = {"2048": "2048", "threes": "Threes!", "drift": "Drift"}
 
 expect.set_options(timeout=PATIENCE)
 
@@ -106,7 +107,7 @@ def new_game(
     """Through the panel, as people do."""
     at(page, "new-game").click()
     panel = page.locator("dialog[open]")
-    panel.get_by_role("radio", name={"2048": "2048", "threes": "Threes!"}[game]).check()
+    panel.get_by_role("radio", name=TITLES[game]).check()
     if rules is not None:
         panel.get_by_label("Rules").select_option(rules)
     if size is not None:
@@ -115,6 +116,20 @@ def new_game(
         at(page, "seed").fill(str(seed))
     at(page, "start-game").click()
     expect(panel).to_have_count(0)
+
+
+def shorten_runs(page: Page, **options: str) -> None:
+    """Let runs that the page starts be small ones: a test has no 30 seconds."""
+
+    def change(route: Route) -> None:
+        request = route.request
+        if request.method != "POST":
+            route.continue_()
+            return
+        body = {key: value for key, value in json.loads(request.post_data or "").items() if key != "time"} | options
+        route.continue_(post_data=json.dumps(body))
+
+    page.route("**/api/runs", change)
 
 
 def slide(page: Page, name: str) -> dict[str, Any]:

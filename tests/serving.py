@@ -1,5 +1,6 @@
 """The server as a test meets it: in this process through its own door, or in a process of its own at a port."""
 
+import os
 import re
 import signal
 import subprocess
@@ -50,10 +51,11 @@ def ask(opened: TestClient, path: str, status: int = 200, /, **body: Any) -> Any
 class Served:
     """`afterstate play` in a process of its own."""
 
-    def __init__(self, runs: Path, *arguments: object, cwd: Path | None = None) -> None:
+    def __init__(self, runs: Path, *arguments: object, cwd: Path | None = None, games: Path | None = None) -> None:
         command = [*PROGRAM, "play", *map(str, arguments), "--no-browser", "--runs", str(runs)]
+        environment = os.environ | ({} if games is None else {"AFTERSTATE_GAMES": str(games)})
         self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=cwd, bufsize=1
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=cwd, bufsize=1, env=environment
         )  # fmt: skip
         self.lines: list[str] = []
         self.address = self._find_address()
@@ -88,8 +90,9 @@ class Served:
 
 
 @contextmanager
-def served(runs: Path, *arguments: object) -> Iterator[Served]:
-    server = Served(runs, *arguments)
+def served(runs: Path, *arguments: object, games: Path | None = None) -> Iterator[Served]:
+    """A server while the test uses it; `games` is a file with a game of one's own."""
+    server = Served(runs, *arguments, games=games)
     try:
         yield server
     finally:

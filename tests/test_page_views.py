@@ -1,6 +1,5 @@
 """Analyse, Coach and Training by real click paths; and what holds for every view."""
 
-import json
 import re
 import shutil
 from collections.abc import Callable
@@ -11,7 +10,18 @@ from playwright.sync_api import Browser, Page, expect
 
 import afterstate as af
 from afterstate.play.evaluation import measure
-from browsing import PHONE, Visit, ask_server, at, game_of, new_game, slide, wait_for_animations, wait_for_frames
+from browsing import (
+    PHONE,
+    Visit,
+    ask_server,
+    at,
+    game_of,
+    new_game,
+    shorten_runs,
+    slide,
+    wait_for_animations,
+    wait_for_frames,
+)
 from commandline import NETWORK
 from serving import Served, served
 
@@ -127,20 +137,6 @@ def test_a_file_that_is_no_episode_is_told(visit: Begin, tmp_path: Path) -> None
 
 
 # --- training ------------------------------------------------------------------------------------------------------------
-
-
-def shorten_runs(page: Page, **options: str) -> None:
-    """Let runs that the page starts be small ones: a test has no 30 seconds."""
-
-    def change(route: object) -> None:
-        request = route.request  # type: ignore[attr-defined]
-        if request.method != "POST":
-            route.continue_()  # type: ignore[attr-defined]
-            return
-        body = {key: value for key, value in json.loads(request.post_data).items() if key != "time"} | options
-        route.continue_(post_data=json.dumps(body))  # type: ignore[attr-defined]
-
-    page.route("**/api/runs", change)
 
 
 def test_someone_new_trains_a_player_and_watches_it(browser: Browser, tmp_path: Path) -> None:

@@ -54,7 +54,26 @@ def test_about_knows_all_games(page: TestClient) -> None:
     assert about["games"][0]["faces"][:4] == [0, 2, 4, 8]
     assert about["games"][0]["faces"][-1] == 131072
     assert about["games"][1]["faces"][:6] == [0, 1, 2, 3, 6, 12]
-    assert [rules["shows_next"] for rules in about["games"][1]["rules"]] == [True, False, True, True]
+    assert [game["title"] for game in about["games"]] == ["2048", "Threes!"]
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_about_says_what_the_games_say(page: TestClient, number: int) -> None:
+    told = page.get("/api/about").json()["games"][number]
+    for rules in told["rules"]:
+        assert rules["note"].endswith(".")
+        assert [one["size"] for one in rules["sizes"]] == [f"{rows}x{columns}" for rows in (2, 3, 4) for columns in (2, 3, 4)]
+        for one in rules["sizes"]:
+            made = af.make(told["game"], rules=rules["name"], size=one["size"])
+            assert (one["firsts"], one["example"], rules["hints"]) == (made.firsts, made.example, made.hints)
+            assert {tile["text"]: tile["words"] for tile in rules["next"]} == made.next_tiles
+    shown = {rules["name"]: "".join(tile["text"] for tile in rules["next"]) for rules in told["rules"]}
+    expected = {"tcg2022": "123", "tcg2018": "", "tcg2018-bonus": "123+", "official": "123+"} if number else {"standard": ""}
+    assert shown == expected
+    goals = {one["size"]: one["goal"] for rules in told["rules"] for one in rules["sizes"]}
+    with_goal = {size for size, goal in goals.items() if goal is not None}
+    assert with_goal == (set() if number else {"3x4", "4x3", "4x4"}), "a board that can hold a 2048"
+    assert number or goals["4x4"] == 2048
 
 
 def test_the_server_says_when_it_is_ready(page: TestClient) -> None:

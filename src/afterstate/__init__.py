@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from afterstate.api import load, train
     from afterstate.engine.record import Record, replay
-    from afterstate.errors import AfterstateError, DivergedError, FileError, InputError, ModelError, ResourceError
+    from afterstate.errors import AfterstateError, DivergedError, FileError, GameError, InputError, ModelError, ResourceError
+    from afterstate.games.check import GameReport, check_game
     from afterstate.games.game import Afterstate, Game, Outcome, Slide, State, make
     from afterstate.games.results import Summary
     from afterstate.learning.trainer import Run
@@ -40,8 +41,12 @@ if TYPE_CHECKING:
 # where each name lives; loaded on first use, so that `import afterstate` stays quick
 _HOMES = {
     "afterstate.api": ("load", "train"),
-    "afterstate.errors": ("AfterstateError", "DivergedError", "FileError", "InputError", "ModelError", "ResourceError"),
     "afterstate.engine.record": ("Record", "replay"),
+    "afterstate.errors": (
+        *("AfterstateError", "DivergedError", "FileError", "GameError"),
+        *("InputError", "ModelError", "ResourceError"),
+    ),
+    "afterstate.games.check": ("GameReport", "check_game"),
     "afterstate.games.game": ("Afterstate", "Game", "Outcome", "Slide", "State", "make"),
     "afterstate.games.results": ("Summary",),
     "afterstate.learning.trainer": ("Run",),
@@ -71,6 +76,8 @@ __all__ = [
     "Explanation",
     "FileError",
     "Game",
+    "GameError",
+    "GameReport",
     "InputError",
     "ModelError",
     "Network",
@@ -90,6 +97,7 @@ __all__ = [
     "Summary",
     "Verdict",
     "best_line",
+    "check_game",
     "episode_line",
     "evaluate",
     "judge",

@@ -9,6 +9,10 @@ class InputError(AfterstateError):
     """An argument, option, board or pattern that cannot be used."""
 
 
+class GameError(InputError):
+    """A game whose kernels, bounds or text contradict each other; `check_game` finds it."""
+
+
 class FileError(AfterstateError):
     """A file or folder that cannot be read, written or understood."""
 

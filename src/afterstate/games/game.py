@@ -7,18 +7,20 @@ A position is two 64-bit words, `board` and `extra`; what `extra` holds is the g
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import product
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from afterstate.bitboard import Shape
-from afterstate.errors import FileError, InputError
+from afterstate.errors import AfterstateError, FileError, InputError
 from afterstate.kernel import allocating, implement, kernel, own_games, specialised, u64
 from afterstate.rng import Random
 from afterstate.units import shorten
@@ -226,11 +228,23 @@ class Game(ABC):
     symmetric: bool = False  # a board and its mirror image have the same future, and `extra` 0 says nothing of direction
     lowest_downgrade: int = 15  # tiles of a larger index may be taken for smaller ones
     top: int = 15  # index of the largest tile
-    shows_next: bool = False  # the player knows which tile comes next
+    note: str = ""  # one line for people who choose these rules
+    goal: int = 0  # index of the tile that people play for; the page says when it is made; 0 if there is none
+    next_tiles: Mapping[str, str] = {}  # what `next_tile` may say, and the words for it; empty where the rules do not show it
     hints: bool = False  # a record says with each new tile which one comes next
     features: tuple[str, ...] = ()  # what a network may see beside the tiles
     context: str = ""  # those of them that it sees if nothing else is asked for, with a + between
     example: str  # a first state, as text
+
+    @property
+    def title(self) -> str:
+        """What people call the game; a class attribute of a game's own takes its place."""
+        return self.name
+
+    @property
+    def shows_next(self) -> bool:
+        """Whether the player knows which tile comes next."""
+        return bool(self.next_tiles)
 
     @abstractmethod
     def face(self, index: int) -> int:
@@ -249,7 +263,7 @@ class Game(ABC):
         """Tile indices row by row."""
 
     def next_tile(self, position: State | Afterstate) -> str:  # noqa: ARG002
-        """The next tile as people read it, where the rules show it: 1, 2, 3, or + for a bonus tile; else nothing."""
+        """The next tile as people read it, one of `next_tiles`; nothing where the rules do not show it."""
         return ""
 
     def sight(self, context: str) -> tuple[Any, int]:
@@ -275,16 +289,19 @@ class Game(ABC):
         rng.state = u64(state)
         return State(int(board), int(extra))
 
-    def afterstates(self, state: State) -> dict[Slide, Afterstate]:
-        """Every legal slide with what it leads to; empty when the game is over."""
+    def try_slides(self, state: State) -> dict[Slide, tuple[Afterstate, bool]]:
+        """What each of the four slides does to a state, and whether it is legal."""
         after, extras = np.zeros(4, np.uint64), np.zeros(4, np.uint64)
         rewards = np.zeros(4, np.int64)
         legal = _slides(self.tables, u64(state.board), u64(state.extra), after, extras, rewards)
         return {
-            slide: Afterstate(int(after[slide]), int(extras[slide]), int(rewards[slide]))
+            slide: (Afterstate(int(after[slide]), int(extras[slide]), int(rewards[slide])), bool(legal >> slide & 1))
             for slide in Slide
-            if legal >> slide & 1
         }
+
+    def afterstates(self, state: State) -> dict[Slide, Afterstate]:
+        """Every legal slide with what it leads to; empty when the game is over."""
+        return {slide: after for slide, (after, legal) in self.try_slides(state).items() if legal}
 
     def slide(self, state: State, slide: Slide) -> Afterstate | None:
         """What a slide leads to; None if it is illegal."""
@@ -343,14 +360,34 @@ def _module(name: str) -> Any:
     return import_module(GAMES[name][0]) if name in GAMES else _load_own(name)
 
 
+def game_names() -> tuple[str, ...]:
+    """Every game there is: those of the package, then one's own."""
+    return (*GAMES, *OWN)
+
+
+def rule_sets(name: str) -> tuple[str, ...]:
+    """The rule sets of a game, the default first."""
+    if name not in game_names():
+        raise InputError(f"no game is called {shorten(name)!r}; there is: {', '.join(game_names())}")
+    return GAMES[name][1] if name in GAMES else tuple(getattr(_load_own(name), "RULES", ("standard",)))
+
+
+@cache
+def sizes(name: str, rules: str) -> tuple[str, ...]:
+    """The board sizes that a game can be made for, the largest last; found by trying all of them."""
+    found = []
+    for rows, columns in product(range(2, 5), repeat=2):
+        with suppress(AfterstateError, LookupError, ValueError):  # what a game says of a board that it is not made for
+            found.append(str(make(name, rules=rules, size=f"{rows}x{columns}").shape))
+    return tuple(found) or (str(make(name, rules=rules).shape),)  # for none at all the last attempt says why
+
+
 def make(name: str, *, rules: str | None = None, size: str = "4x4") -> Game:
     """Make a game by name: make("2048"), make("2048", size="3x3"), make("threes", rules="official")."""
-    if name not in GAMES and name not in OWN:
-        raise InputError(f"no game is called {shorten(name)!r}; there is: {', '.join([*GAMES, *OWN])}")
-    rule_sets = GAMES[name][1] if name in GAMES else tuple(getattr(_load_own(name), "RULES", ("standard",)))
-    if rules is not None and rules not in rule_sets:
-        raise InputError(f"{name} has no rule set {shorten(rules)!r}; it has: {', '.join(rule_sets)}")
-    return _make(name, rules or rule_sets[0], Shape.parse(size))
+    known = rule_sets(name)
+    if rules is not None and rules not in known:
+        raise InputError(f"{name} has no rule set {shorten(rules)!r}; it has: {', '.join(known)}")
+    return _make(name, rules or known[0], Shape.parse(size))
 
 
 @cache

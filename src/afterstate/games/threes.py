@@ -9,10 +9,12 @@ these only `next` must be there, where the rules show it; a bag that fits is fou
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from afterstate.bitboard import Shape, format_cells, pack, parse_cells, unpack
 from afterstate.errors import InputError
@@ -31,6 +33,7 @@ FULL_TILE = 14  # 6144
 class Rules:
     """One set of rules."""
 
+    note: str  # for people who choose them
     copies: int  # of each of 1, 2, 3 in a full bag
     shown: bool = True  # the next tile is known to the player
     hints: bool = False  # a record of a game says it
@@ -41,17 +44,29 @@ class Rules:
 
 
 RULES = {
-    "tcg2022": Rules(copies=1, hints=True),
-    "tcg2018": Rules(copies=1, shown=False),
-    "tcg2018-bonus": Rules(copies=4, bonus=True, counted=True),
-    "official": Rules(copies=4, hints=True, bonus=True, moved=True, ends=True),
-}
+    "tcg2022": Rules("A bag of one each of 1, 2, 3. The next tile is shown.", copies=1, hints=True),
+    "tcg2018": Rules("A bag of one each of 1, 2, 3. The next tile is hidden.", copies=1, shown=False),
+    "tcg2018-bonus": Rules(
+        "A bag of four each, and bonus tiles (+). The next tile is shown.", copies=4, bonus=True, counted=True
+    ),
+    "official": Rules(
+        "As in the app: a bag of four each, bonus tiles (+), new tiles only in lines that moved.",
+        copies=4, hints=True, bonus=True, moved=True, ends=True,
+    ),
+}  # fmt: skip
+
+
+@cache
+def _lines(length: int, top: int) -> NDArray[np.uint64]:
+    """The table for lines of a length, once for all board sizes and rule sets."""
+    return line_table(u64(length), u64(top))
 
 
 class ThreesGame(Game):
     """Threes! on a board of 2x2 to 4x4."""
 
     name = "threes"
+    title = "Threes!"
     best = "mean"  # nearly all games reach 384 long before the player is at its best
     lowest_downgrade = 4
 
@@ -62,7 +77,9 @@ class ThreesGame(Game):
         self.win = WINS[shape.cells]
         self.firsts = max(9 * shape.cells // 16, 1)
         self.top = FULL_TILE + row.ends
-        self.hints, self.shows_next = row.hints, row.shown
+        self.note, self.hints = row.note, row.hints
+        if row.shown:
+            self.next_tiles = {tile: tile for tile in "123"} | ({"+": "a bonus tile"} if row.bonus else {})
         # new tiles are 2 on average and a bag is never more than 8 off; the faces of a board add up to what came in
         self.longest = (shape.cells + 1) * self.face(FULL_TILE) // 2 + 16
         self.most = shape.cells * self.worth(FULL_TILE) + row.ends * self.worth(FULL_TILE + 1)
@@ -80,12 +97,10 @@ class ThreesGame(Game):
 
     def _tables(self) -> Threes:
         row, shape = self._row, self.shape
-        top = u64(self.top)
-        rows = line_table(u64(shape.columns), top)
         worth = [self.worth(index) for index in range(16)]
         return Threes(
-            rows=rows,
-            columns=rows if shape.square else line_table(u64(shape.rows), top),
+            rows=_lines(shape.columns, self.top),
+            columns=_lines(shape.rows, self.top),
             # 1 and 2 are worth nothing, two tiles of index i - 1 are worth 2 * 3**(i - 3)
             gains=np.array([0, 0, 0, 3, *(worth[i] - 2 * worth[i - 1] for i in range(4, 16))], np.int64),
             worth=np.array(worth, np.int64),
@@ -186,11 +201,9 @@ class ThreesGame(Game):
     def _parse_next(self, word: str | None, text: str) -> int:
         if not self._row.shown:
             return 0
-        kinds = "123+" if self._row.bonus else "123"
-        if word is None or word not in set(kinds):
-            raise InputError(
-                f"say which tile comes next: end the board with '| next 2', one of {', '.join(kinds)}: {shorten(text)!r}"
-            )
+        if word is None or word not in self.next_tiles:
+            kinds = ", ".join(self.next_tiles)
+            raise InputError(f"say which tile comes next: end the board with '| next 2', one of {kinds}: {shorten(text)!r}")
         return "123+".index(word) + 1
 
     def _find_bag(self, cells: list[int], hint: int, word: str | None, text: str) -> tuple[int, ...]:
@@ -226,7 +239,7 @@ class ThreesGame(Game):
         return total % (6 if may_have_bonus else full) == 0
 
     def _parse_given(self, word: str | None, cells: list[int], hint: int, text: str) -> int:
-        """The counters of rules that count bonus tiles; if they are not told, as if the tiles had come without a bonus."""
+        """The counters of rules that count bonus tiles; if they are not given, as if the tiles had come without a bonus."""
         if not self._row.counted:
             return 0
         if word is None:

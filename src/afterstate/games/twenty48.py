@@ -5,6 +5,7 @@ A nibble of `board` holds min(exponent, 15), where 1 is a 2 and 15 is a 32768; t
 slides; from then on every line is slid cell by cell, exactly, up to the 131072 that is the largest tile of a 4x4 board.
 """
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -210,27 +211,33 @@ def _downgrade(game: Any, board: u64, extra: u64, highest: u64) -> tuple[u64, u6
     return close_gaps(board, extra, highest, _1)
 
 
+@cache
+def _lines(length: int) -> NDArray[np.uint64]:
+    """The table for lines of a length, once for all board sizes."""
+    return _line_table(u64(length))
+
+
 class Twenty48Game(Game):
     """2048 on a board of 2x2 to 4x4."""
 
-    symmetric = True
-    lowest_downgrade = 1
-
     name = "2048"
     rules = "standard"
+    note = "Equal tiles merge. A new tile is a 2, or a 4 one time in ten."
     firsts = 2
+    symmetric = True
+    lowest_downgrade = 1
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
         self.win = WINS[shape.cells]
         self.top = shape.cells + 1
+        self.goal = 11 if self.top >= 11 else 0  # the 2048 tile, on whatever board can hold it
         # every move adds 2 or more to the tile sum, which is below 4 * 2**cells: tiles 2**(cells+1), 2**cells, ... 4
         self.longest = 2 ** (shape.cells + 1)
         # a tile 2**k that was made of fours alone has scored (k - 2) * 2**k on its way
         self.most = sum((exponent - 2) * 2**exponent for exponent in range(2, shape.cells + 2))
         self.example = format_cells([2, *[0] * (shape.cells - 2), 2], shape)
-        rows = _line_table(u64(shape.columns))
-        columns = rows if shape.square else _line_table(u64(shape.rows))
+        rows, columns = _lines(shape.columns), _lines(shape.rows)
         self.tables = Twenty48(rows, columns, u64(shape.mask), u64(shape.columns), u64(shape.rows))
 
     def face(self, index: int) -> int:

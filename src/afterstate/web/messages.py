@@ -14,21 +14,31 @@ BoardText = Annotated[
     str,
     Field(
         max_length=TEXT,
-        description="the tiles row by row; Threes! ends with the next tile: | next 2",
+        description="the tiles row by row, with / between rows; if the rules show the next tile, it follows: | next 2",
         examples=["2 4 8 16 / 0 2 4 8 / 0 0 2 4 / 0 0 0 2"],
     ),
 ]
-Seed = Annotated[int, Field(ge=0, lt=2**53, description="seed of all chance")]
-Rng = Annotated[str, Field(pattern="^[0-9a-f]{16}$", description="where the generator stands", examples=["0123456789abcdef"])]
+Seed = Annotated[int, Field(ge=0, lt=2**53, description="seed of the random generator")]
+Rng = Annotated[
+    str, Field(pattern="^[0-9a-f]{16}$", description="state of the random generator", examples=["0123456789abcdef"])
+]
 Rewards = Annotated[int, Field(ge=0, lt=2**40, description="sum of all rewards so far")]
 Moves = Annotated[
-    str, Field(max_length=MOVES, pattern="^[URDL]*$", description="slides, a letter each: U R D L", examples=["URDL"])
+    str,
+    Field(max_length=MOVES, pattern="^[URDL]*$", description="the slides, one letter each: U, R, D or L", examples=["URDL"]),
 ]
-Id = Annotated[str, Field(min_length=1, max_length=40, description="of a model, as /api/models lists it")]
+Id = Annotated[
+    str, Field(min_length=1, max_length=40, description="id of a model or a run, as /api/models and /api/runs list it")
+]
+GameName = Annotated[str, Field(description="name of the game")]
+RulesName = Annotated[str, Field(description="name of the rule set")]
+SizeName = Annotated[str, Field(description="size of the board: rows x columns")]
 Short = Annotated[str, Field(max_length=200)]
 Count = Annotated[str, Field(max_length=20)]
-Tiles = Annotated[str, Field(description="a digit in base 36 for each cell, row by row: the tile's index")]
-Values = Annotated[dict[SlideName, float | None], Field(description="reward + value of each slide; null if it is illegal")]
+Tiles = Annotated[str, Field(description="the index of each tile, row by row, as one digit in base 36")]
+Values = Annotated[
+    dict[SlideName, float | None], Field(description="reward plus value of each slide; null if the slide is illegal")
+]
 
 
 class Strict(BaseModel):
@@ -41,13 +51,13 @@ class Strict(BaseModel):
 
 
 class GameRef(Strict):
-    game: Short = Field("2048", description="2048 or threes")
-    rules: Short | None = Field(None, description="rule set; the game's first if it is not told")
-    size: Short = Field("4x4", description="rows x columns")
+    game: Short = Field("2048", description="name of the game, as /api/about lists it")
+    rules: Short | None = Field(None, description="rule set; the game's first one if none is given")
+    size: Short = Field("4x4", description="size of the board: rows x columns")
 
 
 class NewGame(GameRef):
-    seed: Seed | None = Field(None, description="seed of all chance; drawn if it is not told")
+    seed: Seed | None = Field(None, description="seed of the random generator; a random one if none is given")
 
 
 class SlideRequest(GameRef):
@@ -65,8 +75,10 @@ class Replay(GameRef):
 class Look(Strict):
     """How far a player looks ahead."""
 
-    depth: int | None = Field(None, ge=1, le=DEPTH, description="slides; 2 if nothing is told")
-    move_time: float | None = Field(None, ge=0.001, le=MOVE_TIME, description="seconds for each move, instead of a depth")
+    depth: int | None = Field(None, ge=1, le=DEPTH, description="how many slides to look ahead; 2 if nothing is given")
+    move_time: float | None = Field(
+        None, ge=0.001, le=MOVE_TIME, description="seconds of thinking for each move, instead of a depth"
+    )
 
 
 class Watch(Look):
@@ -74,255 +86,277 @@ class Watch(Look):
     text: BoardText
     rng: Rng
     rewards: Rewards
-    count: int = Field(1, ge=1, le=WATCHED, description="moves, at most")
-    budget: float = Field(50, ge=1, le=100, description="milliseconds after which no further move is begun")
+    count: int = Field(1, ge=1, le=WATCHED, description="how many moves to make at most")
+    budget: float = Field(50, ge=1, le=100, description="milliseconds after which no new move is started")
 
 
 class Ask(Look):
     """Here is my board, what now?"""
 
     board: BoardText
-    model: Id | None = Field(None, description="of /api/models; the best for the game if it is not told")
-    game: Short = Field("2048", description="the game, if no model is told")
-    rules: Short | None = None
-    size: Short = "4x4"
+    model: Id | None = Field(None, description="id of the model; the best one for the game if none is given")
+    game: Short = Field("2048", description="name of the game, if no model is given")
+    rules: Short | None = Field(None, description="rule set, if no model is given; the game's first one by default")
+    size: Short = Field("4x4", description="size of the board, if no model is given: rows x columns")
 
 
 class Why(Strict):
     model: Id
     board: BoardText
-    slide: SlideName | None = Field(None, description="the best one if it is not told")
+    slide: SlideName | None = Field(None, description="the slide to explain; the best one if none is given")
 
 
 class Coaching(GameRef):
     model: Id
-    seed: Seed | None = Field(None, description="with moves: a game from its seed")
+    seed: Seed | None = Field(None, description="seed of the game, together with its moves")
     moves: Moves | None = None
-    episode: str | None = Field(None, max_length=2_000_000, description="instead: one line of an episode file")
+    episode: str | None = Field(
+        None, max_length=2_000_000, description="one line of an episode file, instead of seed and moves"
+    )
 
 
 class Start(GameRef):
     """A training run: a recipe, or options of `afterstate train`."""
 
-    recipe: Short | None = Field(None, description="a name that /api/runs lists; the other options are then the recipe's")
-    name: str | None = Field(None, pattern="^[A-Za-z0-9][A-Za-z0-9 ._-]{0,59}$", description="of the run's folder")
-    network: Short | None = None
-    method: Literal["td", "tc"] | None = None
-    lambda_: float | None = Field(None, ge=0, le=1, alias="lambda")
-    alpha: float | None = Field(None, gt=0, le=100)
-    time: Count | None = Field(None, description="such as 30s or 10m")
-    games: Count | None = Field(None, description="such as 20k")
+    recipe: Short | None = Field(None, description="name of a recipe that /api/runs lists; it sets all other options")
+    name: str | None = Field(
+        None,
+        pattern="^[A-Za-z0-9][A-Za-z0-9 ._-]{0,59}$",
+        description="name of the run's folder; chosen automatically if none is given",
+    )
+    network: Short | None = Field(None, description="a preset such as 4x6, or patterns as hex digits: 0123,4567")
+    method: Literal["td", "tc"] | None = Field(None, description="learning rule: td, or tc, which sets its own rates")
+    lambda_: float | None = Field(None, ge=0, le=1, alias="lambda", description="how far back a reward is felt: TD(lambda)")
+    alpha: float | None = Field(None, gt=0, le=100, description="learning rate")
+    time: Count | None = Field(None, description="how long to train, such as 30s or 10m")
+    games: Count | None = Field(None, description="how many games to train with, such as 20k")
 
 
 class Resume(Strict):
-    time: Count | None = Field(None, description="training time in all, such as 10m")
-    games: Count | None = Field(None, description="games in all, such as 100k")
+    time: Count | None = Field(None, description="total training time, such as 10m")
+    games: Count | None = Field(None, description="total number of games, such as 100k")
 
 
 # --- answers -------------------------------------------------------------------------------------------------------------
 
 
 class Problem(BaseModel):
-    error: str = Field(description="one sentence for people")
+    error: str = Field(description="what went wrong, in one sentence")
+
+
+class NextTile(BaseModel):
+    text: str = Field(description="the next tile as boards write it")
+    words: str = Field(description="what a screen reader says of it")
+
+
+class BoardSize(BaseModel):
+    size: str = Field(description="rows x columns")
+    firsts: int = Field(description="number of tiles on the first board")
+    goal: int | None = Field(description="the tile that people play for; null if there is none")
+    example: str = Field(description="a first state as text")
 
 
 class RuleSet(BaseModel):
-    name: str = Field(description="of the rule set")
-    shows_next: bool = Field(description="whether the player knows the next tile")
+    name: str = Field(description="name of the rule set")
+    note: str = Field(description="one line about these rules")
+    sizes: list[BoardSize] = Field(description="the board sizes that can be played, the largest last")
+    next: list[NextTile] = Field(description="what can be shown as the next tile; empty if the rules do not show it")
+    hints: bool = Field(description="whether an episode file says with each new tile which one comes next")
 
 
 class AboutGame(BaseModel):
-    game: str = Field(description="as requests name it")
-    title: str = Field(description="as people name it")
-    rules: list[RuleSet]
-    sizes: list[str] = Field(description="rows x columns")
-    faces: list[int] = Field(description="what is written on a tile, by its index")
+    game: str = Field(description="name of the game in requests")
+    title: str = Field(description="name of the game for people")
+    rules: list[RuleSet] = Field(description="its rule sets, the default first")
+    faces: list[int] = Field(description="what is written on each tile, by the tile's index")
 
 
 class Limits(BaseModel):
-    depth: int = DEPTH
-    move_time: float = MOVE_TIME
-    watch: int = WATCHED
-    moves: int = MOVES
+    depth: int = Field(DEPTH, description="slides that a model may look ahead")
+    move_time: float = Field(MOVE_TIME, description="seconds that a model may think about one move")
+    watch: int = Field(WATCHED, description="moves that one answer of /api/watch may hold")
+    moves: int = Field(MOVES, description="moves that one game may have")
 
 
 class About(BaseModel):
-    version: str = Field(description="of Afterstate")
-    state: Literal["starting", "compiling", "ready"] = Field(description="compiling, the first time only, makes answers late")
-    games: list[AboutGame]
-    limits: Limits = Limits()
+    version: str = Field(description="version of Afterstate")
+    state: Literal["starting", "compiling", "ready"] = Field(
+        description="how far the server is; while it compiles, on the first start only, answers are slow"
+    )
+    games: list[AboutGame] = Field(description="every game there is, the default first")
+    limits: Limits = Field(Limits(), description="the most that can be asked for")
 
 
 class Model(BaseModel):
-    id: str = Field(description="as requests name it")
-    name: str = Field(description="of its run or file")
-    game: str = Field(description="that it plays")
-    rules: str = Field(description="that it was trained by")
-    size: str = Field(description="rows x columns")
-    network: str = Field(description="a preset, or how many patterns")
-    games: int | None = Field(description="that it was trained with")
-    mean: float | None = Field(description="of the block it was kept for")
-    win_rate: float | None = Field(description="games of that block that reached the win tile")
+    id: str = Field(description="id of the model in requests")
+    name: str = Field(description="name of its run or file")
+    game: str = Field(description="the game that it plays")
+    rules: str = Field(description="the rule set that it was trained with")
+    size: str = Field(description="the board size that it plays on: rows x columns")
+    network: str = Field(description="the network's preset, or how many patterns it has")
+    games: int | None = Field(description="number of games that it was trained with")
+    mean: float | None = Field(description="mean score of the block of games that it was saved after")
+    win_rate: float | None = Field(description="share of that block's games that reached the win tile")
     win_tile: int | None = Field(description="the tile that counts as a win")
-    run: str | None = Field(description="id of the run it belongs to")
+    run: str | None = Field(description="id of the run that it belongs to")
 
 
 class Models(BaseModel):
     models: list[Model]
-    default: str | None = Field(description="the one of the command line, or the best")
+    default: str | None = Field(description="id of the model that was given on the command line, or of the best one")
 
 
 class Position(BaseModel):
-    text: str = Field(description="one line that can be read back")
+    text: str = Field(description="the position as one line of text, which other requests accept")
     tiles: Tiles
-    legal: list[SlideName] = Field(description="slides that move something")
+    legal: list[SlideName] = Field(description="the slides that move something")
     over: bool = Field(description="whether no slide is legal")
-    largest: int = Field(description="tile")
-    next: str | None = Field(description="1, 2, 3, or + for a bonus tile; null where it is not shown")
+    largest: int = Field(description="the largest tile")
+    next: str | None = Field(description="the next tile, as /api/about writes it; null if the rules do not show it")
 
 
 class Going(BaseModel):
-    """All that is needed to go on with a game."""
+    """Everything that is needed to go on with a game."""
 
     position: Position
-    rng: str = Field(description="where the generator stands")
-    rewards: int = Field(description="sum so far")
-    score: int = Field(description="as if the game ended here")
+    rng: str = Field(description="state of the random generator")
+    rewards: int = Field(description="sum of all rewards so far")
+    score: int = Field(description="the score if the game ended here")
 
 
 class Playing(Going):
-    game: str
-    rules: str
-    size: str
-    seed: int = Field(description="that gives the same game again")
+    game: GameName
+    rules: RulesName
+    size: SizeName
+    seed: int = Field(description="the seed; with it the same moves give the same game")
 
 
 class Slid(Going):
     slide: SlideName
-    reward: int = Field(description="of this slide")
+    reward: int = Field(description="reward of this slide")
     after: Tiles
 
 
 class Frame(BaseModel):
-    at: int = Field(description="moves of this answer that were made by then")
+    at: int = Field(description="how many moves of this answer had been made by then")
     slide: SlideName
     after: Tiles
     tiles: Tiles
-    score: int
+    score: int = Field(description="score by then")
 
 
 class Watched(Going):
-    moves: str = Field(description="that were made, a letter each")
-    frames: list[Frame] = Field(description="one for each of up to 64 moves, else 16 spread evenly")
+    moves: str = Field(description="the moves that were made, one letter each")
+    frames: list[Frame] = Field(description="one for each move if there are at most 64, otherwise 16 at even distances")
 
 
 class Answer(BaseModel):
-    board: str = Field(description="that was asked about")
-    move: SlideName | None = Field(description="null when the game is over")
+    board: str = Field(description="the board that was asked about")
+    move: SlideName | None = Field(description="the best slide; null if the game is over")
     values: Values
-    depth: int = Field(description="slides that it looked ahead")
-    ms: float = Field(description="milliseconds of thinking")
+    depth: int = Field(description="how many slides the model looked ahead")
+    ms: float = Field(description="how long the model thought, in milliseconds")
 
 
 class LineStep(BaseModel):
     slide: SlideName
-    value: float = Field(description="reward + value of the slide")
+    value: float = Field(description="reward plus value of the slide")
     after: Tiles
-    tiles: Tiles = Field(description="with a typical new tile")
-    text: str = Field(description="the state with that tile")
+    tiles: Tiles = Field(description="the board with a typical new tile")
+    text: str = Field(description="the state with that tile, as text")
 
 
 class Analysis(BaseModel):
     position: Position
-    move: SlideName | None
+    move: SlideName | None = Field(description="the best slide; null if the game is over")
     values: Values
-    rewards: dict[SlideName, int] = Field(description="of each legal slide")
-    after: dict[SlideName, Tiles]
-    depth: int = Field(description="slides that it looked ahead")
-    ms: float = Field(description="milliseconds of thinking")
-    line: list[LineStep] = Field(description="how it may go on")
+    rewards: dict[SlideName, int] = Field(description="reward of each legal slide")
+    after: dict[SlideName, Tiles] = Field(description="the board after each legal slide")
+    depth: int = Field(description="how many slides the model looked ahead")
+    ms: float = Field(description="how long the model thought, in milliseconds")
+    line: list[LineStep] = Field(description="how the game may go on")
 
 
 class Isomorph(BaseModel):
-    cells: list[int] = Field(description="that the pattern looks at, row by row from 0")
-    weight: float = Field(description="that it found there")
+    cells: list[int] = Field(description="the cells that the pattern covers, numbered row by row from 0")
+    weight: float = Field(description="the weight for the tiles there")
 
 
 class Pattern(BaseModel):
     pattern: str = Field(description="its cells as hex digits")
     value: float = Field(description="the sum of its weights")
-    isomorphs: list[Isomorph]
+    isomorphs: list[Isomorph] = Field(description="the pattern on each turned or mirrored board")
 
 
 class Explained(BaseModel):
     slide: SlideName
     of: Literal["afterstate", "state"] = Field(description="what the network values")
     tiles: Tiles
-    value: float = Field(description="of that position")
+    value: float = Field(description="value of that position")
     cells: list[float] = Field(description="each cell's share, row by row; they add up to the value")
-    patterns: list[Pattern] = Field(description="they add up to the value, too")
+    patterns: list[Pattern] = Field(description="each pattern's share; they add up to the value, too")
 
 
 class Worst(BaseModel):
-    ply: int = Field(description="number of the move, from 0")
-    slide: SlideName
-    best: SlideName
-    regret: float = Field(description="what it gave away")
-    line: list[LineStep] = Field(description="what would have been better")
+    ply: int = Field(description="number of the move, counted from 0")
+    slide: SlideName = Field(description="the slide that was made")
+    best: SlideName = Field(description="the best slide")
+    regret: float = Field(description="how many points it gave away")
+    line: list[LineStep] = Field(description="a better way to go on")
 
 
 class Coached(BaseModel):
-    game: str
-    rules: str
-    size: str
-    slider: str | None = Field(description="who played, if the record says it")
-    plies: int = Field(description="moves of the game")
-    slides: str = Field(description="a letter each")
-    tiles: list[Tiles] = Field(description="of each state")
-    rewards: list[int] = Field(description="of each move")
-    scores: list[int] = Field(description="before each move, and at the end")
-    values: list[float] = Field(description="expected final score as seen from each state")
-    best: str = Field(description="the best slide of each state")
-    regrets: list[float] = Field(description="what each move gave away")
-    luck: list[float] = Field(description="of the new tile after each move; 0 on average")
-    choices: list[int] = Field(description="legal slides of each state")
-    accuracy: float = Field(description="100: always the best slide, 0: always the worst")
-    best_share: float = Field(description="moves with a choice that gave nothing away")
-    mean_regret: float = Field(description="over all moves")
+    game: GameName
+    rules: RulesName
+    size: SizeName
+    slider: str | None = Field(description="who played, if the record says so")
+    plies: int = Field(description="number of moves")
+    slides: str = Field(description="the moves, one letter each")
+    tiles: list[Tiles] = Field(description="the board of each state")
+    rewards: list[int] = Field(description="reward of each move")
+    scores: list[int] = Field(description="score before each move, and at the end")
+    values: list[float] = Field(description="the final score that the model expects in each state")
+    best: str = Field(description="the best slide in each state, one letter each")
+    regrets: list[float] = Field(description="how many points each move gave away")
+    luck: list[float] = Field(description="luck of the new tile after each move; 0 on average")
+    choices: list[int] = Field(description="number of legal slides in each state")
+    accuracy: float = Field(description="100 for always the best slide, 0 for always the worst")
+    best_share: float = Field(description="share of the moves with a choice that gave nothing away")
+    mean_regret: float = Field(description="mean of all regrets")
     luck_total: float = Field(description="sum of all luck")
-    score: int = Field(description="at the end")
-    largest: int = Field(description="tile at the end")
-    worst: list[Worst] = Field(description="up to three moves")
+    score: int = Field(description="score at the end")
+    largest: int = Field(description="largest tile at the end")
+    worst: list[Worst] = Field(description="the worst moves, at most three")
 
 
 class RecipeFacts(BaseModel):
-    name: str
-    about: str = Field(description="what it is")
+    name: str = Field(description="name of the recipe")
+    about: str = Field(description="what the recipe does")
     takes: str = Field(description="how long it takes")
     expect: str = Field(description="what to expect")
-    game: str
+    game: GameName
 
 
 class Run(BaseModel):
-    id: str = Field(description="as requests name it")
-    name: str = Field(description="of its folder")
-    game: str
-    rules: str
-    size: str
-    network: str
+    id: str = Field(description="id of the run in requests")
+    name: str = Field(description="name of its folder")
+    game: GameName
+    rules: RulesName
+    size: SizeName
+    network: str = Field(description="the network's preset or patterns")
     method: str = Field(description="learning rule")
     status: Literal["starting", "running", "stopping", "elsewhere", "stopped", "done", "failed"] = Field(
-        description="elsewhere: another process trains it"
+        description="what the run is doing; elsewhere means that another process trains it"
     )
-    why: str | None = Field(description="it failed")
-    games: int = Field(description="played so far")
-    total: int | None = Field(description="games in all, if limited by games")
-    seconds: float = Field(description="trained so far")
-    limit: float | None = Field(description="seconds in all, if limited by time")
-    moves_per_s: float | None
-    mean: float | None = Field(description="score of the last block")
-    win_rate: float | None = Field(description="of the last block")
-    win_tile: int | None
+    why: str | None = Field(description="why it failed, if it did")
+    games: int = Field(description="number of games played so far")
+    total: int | None = Field(description="total number of games, if the run is limited by games")
+    seconds: float = Field(description="seconds of training so far")
+    limit: float | None = Field(description="total seconds of training, if the run is limited by time")
+    moves_per_s: float | None = Field(description="moves per second")
+    mean: float | None = Field(description="mean score of the last block of games")
+    win_rate: float | None = Field(description="share of the last block's games that reached the win tile")
+    win_tile: int | None = Field(description="the tile that counts as a win")
     doing: str | None = Field(description="compiling, training or evaluating")
     model: str | None = Field(description="id of its model, once there is one")
 
@@ -335,19 +369,19 @@ class Runs(BaseModel):
 
 class Record(BaseModel):
     kind: Literal["block", "eval"] = Field(description="a block of training games, or an evaluation with learning off")
-    games: int = Field(description="played by then")
-    mean: float = Field(description="score")
-    max: int | None = Field(None, description="score")
+    games: int = Field(description="number of games played by then")
+    mean: float = Field(description="mean score")
+    max: int | None = Field(None, description="highest score")
     interval: float | None = Field(None, description="half of the 95 % interval of the mean")
-    win_rate: float = Field(description="games that reached the win tile")
-    win_tile: int
-    reached: dict[str, float] = Field(description="share of games for each tile")
-    moves_per_s: float | None = Field(None, description="of training")
-    mean_rate: float | None = Field(None, description="of learning")
-    mean_error: float | None = Field(None, description="of the values")
+    win_rate: float = Field(description="share of games that reached the win tile")
+    win_tile: int = Field(description="the tile that counts as a win")
+    reached: dict[str, float] = Field(description="share of games that reached each tile")
+    moves_per_s: float | None = Field(None, description="moves per second of training")
+    mean_rate: float | None = Field(None, description="mean learning rate")
+    mean_error: float | None = Field(None, description="mean error of the values")
 
 
 class RunRecords(BaseModel):
     run: Run
     records: list[Record]
-    next: int = Field(description="lines so far: what to send as `after` the next time")
+    next: int = Field(description="number of records so far; send it as `after` the next time")

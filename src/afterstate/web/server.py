@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from importlib import resources
 from importlib.metadata import version
-from itertools import product
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, FastAPI, Query, Request, Response
@@ -18,7 +17,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from afterstate.errors import AfterstateError, FileError, ModelError, ResourceError
-from afterstate.games.game import GAMES, OWN, make
+from afterstate.games.game import Game, game_names, make, rule_sets, sizes
 from afterstate.kernel import on_compile
 from afterstate.web import answers, messages
 from afterstate.web.guard import LOOPBACK, Guard
@@ -29,7 +28,6 @@ Result = TypeVar("Result")
 
 QUICK = 4  # threads for what is answered at once
 QUEUE = 100  # questions that may wait for a thread; there are never more than one or two for each open page
-TITLES = {"threes": "Threes!"}
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 KINDS: list[tuple[type[AfterstateError], int]] = [
     (UnknownError, 404),
@@ -106,7 +104,7 @@ def make_app(library: Library, *, hosts: tuple[str, ...] = LOOPBACK, any_address
 
     app = FastAPI(
         title="Afterstate", version=version("afterstate"), lifespan=life, docs_url=None, redoc_url=None, responses=PROBLEMS,
-        description="Ask a player of 2048 or Threes! for a move, let it explain, play, coach and train.",
+        description="Ask a player of 2048, Threes! or a game of your own for a move, let it explain, play, coach and train.",
     )  # fmt: skip
     app.add_middleware(Guard, hosts=hosts, any_address=any_address)
     _add_problems(app)
@@ -162,7 +160,7 @@ def _add_games(app: FastAPI, library: Library, work: Work, beginning: Beginning)
 
     @router.get("/api/about", summary="Games, rule sets, sizes and limits")
     async def about() -> messages.About:
-        games = await work.run(work.quick, lambda: [_about_game(name) for name in [*GAMES, *OWN]])
+        games = await work.run(work.quick, lambda: [_about_game(name) for name in game_names()])
         return messages.About(version=version("afterstate"), state=beginning.state, games=games)
 
     @router.post("/api/new", summary="A first state")
@@ -238,13 +236,27 @@ def _add_runs(app: FastAPI, runs: Runs, work: Work) -> None:
 
 
 def _about_game(name: str) -> messages.AboutGame:
-    rules = GAMES[name][1] if name in GAMES else (make(name).rules,)
-    every = [make(name, rules=each) for each in rules]
-    largest = max(game.top for game in every)
+    """What a game says of itself, under all its rules and on all its boards."""
+    every = {rules: [make(name, rules=rules, size=size) for size in sizes(name, rules)] for rules in rule_sets(name)}
+    most = max((game for games in every.values() for game in games), key=lambda game: game.top)
     return messages.AboutGame(
         game=name,
-        title=TITLES.get(name, name),
-        rules=[messages.RuleSet(name=game.rules, shows_next=game.shows_next) for game in every],
-        sizes=[f"{rows}x{columns}" for rows, columns in product(range(2, 5), repeat=2)],
-        faces=[every[0].face(index) for index in range(largest + 1)],
+        title=most.title,
+        rules=[_about_rules(rules, games) for rules, games in every.items()],
+        faces=[most.face(index) for index in range(most.top + 1)],
     )
+
+
+def _about_rules(rules: str, games: list[Game]) -> messages.RuleSet:
+    """One rule set, from its game on each board size."""
+    game = games[-1]
+    return messages.RuleSet(
+        name=rules, note=game.note, hints=game.hints,
+        sizes=[
+            messages.BoardSize(
+                size=str(one.shape), firsts=one.firsts, goal=one.face(one.goal) or None, example=one.example,
+            )
+            for one in games
+        ],
+        next=[messages.NextTile(text=text, words=words) for text, words in game.next_tiles.items()],
+    )  # fmt: skip

@@ -5,6 +5,7 @@ import { shapeOf } from "./board.js";
 import { lookField, modelField } from "./choice.js";
 import { button, card, h, segmented, selectField } from "./dom.js";
 import { Editor } from "./editor.js";
+import { boardOf, fitRef, gameFacts, isKnown, ruleOptions, rulesOf, sizeOptions } from "./games.js";
 import { guessRef, readBoard, textOf, tilesOf } from "./notation.js";
 import { keep, loadGame, lookAhead, setting } from "./store.js";
 import { TrainCard } from "./trainnow.js";
@@ -12,11 +13,6 @@ import { bestLine, valuesTable } from "./values.js";
 import { Why } from "./why.js";
 
 const TYPING_MS = 350;
-const NEXT = [["1", "1"], ["2", "2"], ["3", "3"], ["+", "+"]];
-const EXAMPLE = {
-  ref: { game: "2048", rules: "standard", size: "4x4" },
-  text: "2 4 8 16 / 4 8 32 64 / 0 2 16 256 / 0 0 4 512",
-};
 
 /** Shows Analyse in `root`; returns what takes it away. */
 export function mount(root, app) {
@@ -46,13 +42,19 @@ class AnalyseView {
     const game = loadGame();
     const own = game && { ref: { game: game.game, rules: game.rules, size: game.size }, text: game.position.text };
     const linked = this.linkedText();
+    const analysed = setting("analysed");
+    const kept = analysed && isKnown(this.app, analysed.ref) ? analysed : null;
     if (linked && linked !== own?.text) {
-      const kept = setting("analysed");
-      const near = kept?.text === linked ? kept.ref : own?.ref ?? EXAMPLE.ref;
-      return { ref: guessRef(linked, near, this.app.about.games), text: linked };
+      const near = kept?.text === linked ? kept.ref : own?.ref ?? fitRef(this.app, null);
+      return { ref: guessRef(this.app, linked, near), text: linked };
     }
     if (linked) return own;
-    return setting("analysed") ?? own ?? EXAMPLE;
+    return kept ?? own ?? this.example(fitRef(this.app, null));
+  }
+
+  /** Something to begin with: a first state of the game. */
+  example(ref) {
+    return { ref, text: boardOf(this.app, ref).example };
   }
 
   linkedText() {
@@ -87,44 +89,31 @@ class AnalyseView {
     this.drawChoices();
   }
 
-  get showsNext() {
-    return this.app.rules(this.ref.game).rules.find((one) => one.name === this.ref.rules)?.shows_next ?? false;
+  /** The next tile that is chosen, or the first that these rules may show; null if they show none. */
+  get nextTile() {
+    const { next } = rulesOf(this.app, this.ref);
+    return (next.find((one) => one.text === this.next) ?? next[0])?.text ?? null;
   }
 
   edited() {
-    const next = this.showsNext ? (this.next ?? "1") : null;
-    this.text = textOf(this.editor.tiles, this.faces, shapeOf(this.ref.size).columns, next);
+    this.text = textOf(this.editor.tiles, this.faces, shapeOf(this.ref.size).columns, this.nextTile);
     this.field.value = this.text;
     this.ask();
   }
 
   pasted() {
     const text = this.field.value.trim();
-    this.take(guessRef(text, this.ref, this.app.about.games), text);
+    this.take(guessRef(this.app, text, this.ref), text);
   }
 
   changeGame(change) {
-    const ref = { ...this.ref, ...change };
-    const about = this.app.rules(ref.game);
-    if (!about.rules.some((one) => one.name === ref.rules)) ref.rules = about.rules[0].name;
-    if (!about.sizes.includes(ref.size)) ref.size = "4x4";
-    const same = ref.game === this.ref.game && ref.size === this.ref.size;
+    const ref = fitRef(this.app, { ...this.ref, ...change });
+    if (ref.game !== this.ref.game || ref.size !== this.ref.size) return this.take(ref, this.example(ref).text);
     const { tiles } = this.editor;
     this.setGame(ref);
-    this.next = this.showsNext ? (this.next ?? "1") : null;
-    this.editor.set(same ? tiles : this.sample());
+    this.editor.set(tiles);
     this.drawNext();
-    this.edited();
-  }
-
-  // Something to begin with: a few small tiles in a corner.
-  sample() {
-    const { rows, columns } = shapeOf(this.ref.size);
-    const cells = Array.from({ length: rows * columns }, () => "0");
-    cells[0] = "3";
-    cells[1] = "2";
-    cells[columns] = "1";
-    return cells.join("");
+    return this.edited();
   }
 
   takeMine() {
@@ -141,7 +130,7 @@ class AnalyseView {
   // --- what is drawn once
 
   build() {
-    this.models = modelField(this.app, EXAMPLE.ref);
+    this.models = modelField(this.app, fitRef(this.app, null));
     this.choices = h("div", { class: "stack tight" });
     this.editorSlot = h("div", { class: "editor-slot" });
     this.nextSlot = h("div", { class: "next-choice" });
@@ -166,19 +155,19 @@ class AnalyseView {
 
   drawChoices() {
     const { games } = this.app.about;
-    const about = this.app.rules(this.ref.game);
     const titles = games.map((one) => [one.game, one.title]);
     const game = segmented("Game", titles, this.ref.game, (name) => this.changeGame({ game: name }));
-    const rules = about.rules.map((one) => [one.name, one.name]);
-    const sizes = about.sizes.map((size) => [size, size.replace("x", " × ")]);
+    const rules = ruleOptions(this.app, this.ref);
+    const sizes = sizeOptions(this.app, this.ref);
     const ruleField = selectField("Rules", rules, this.ref.rules, (name) => this.changeGame({ rules: name }));
     const sizeField = selectField("Size", sizes, this.ref.size, (size) => this.changeGame({ size }));
     this.choices.replaceChildren(game, h("div", { class: "choices" }, ruleField, sizeField));
   }
 
   drawNext() {
-    if (!this.showsNext) return this.nextSlot.replaceChildren();
-    const choice = segmented("Next tile", NEXT, this.next ?? "1", (next) => {
+    const offered = rulesOf(this.app, this.ref).next.map(({ text }) => [text, text]);
+    if (!offered.length) return this.nextSlot.replaceChildren();
+    const choice = segmented("Next tile", offered, this.nextTile, (next) => {
       this.next = next;
       this.edited();
     });
@@ -214,7 +203,7 @@ class AnalyseView {
     this.result.replaceChildren(this.train.element);
     const board = readBoard(this.text);
     const fits = board && tilesOf(board.rows, this.faces)?.length === this.editor.tiles.length;
-    const what = `${this.app.rules(this.ref.game).title}, ${this.ref.size}`;
+    const what = `${gameFacts(this.app, this.ref.game).title}, ${this.ref.size}`;
     this.tellError(fits ? "" : `This is not a board of ${what}: rows of tiles, with / between them.`);
   }
 

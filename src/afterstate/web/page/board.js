@@ -12,10 +12,19 @@ const FADE = [{ opacity: 0.25 }, { opacity: 1 }];
 const POP = [{ transform: "scale(0.9)" }, { transform: "scale(1.12)", offset: 0.45 }, { transform: "none" }];
 const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
 
-/** A tile for use outside of a board: `index` of the face, or "bonus". */
+/** A tile for use outside of a board. */
 export function loneTile(game, faces, index) {
+  return alone(game, index, faces[index]);
+}
+
+/** What may come that is not one tile but a kind of tiles, such as "+" for any bonus tile. */
+export function markTile(game, text) {
+  return alone(game, "mark", text);
+}
+
+function alone(game, index, face) {
   const tile = h("span", { class: "tile" });
-  dress(tile, index, index === "bonus" ? "+" : faces[index]);
+  dress(tile, index, face);
   return h("span", { class: "tile-alone", data: { game } }, tile);
 }
 

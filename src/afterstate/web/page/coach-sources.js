@@ -1,19 +1,13 @@
 // Where a game to be coached comes from: the one in Play, one that a model plays now, or an episode file.
 
 import { persist } from "./api.js";
-import { countsOf, guessRules, readEpisodes } from "./episodes.js";
 import { h, selectField, whole } from "./dom.js";
+import { countsOf, guessRecord, readEpisodes } from "./episodes.js";
+import { fitRef, gameName, sizeOptions } from "./games.js";
 import { loadGame } from "./store.js";
 
 const LISTED = 300;
 const BATCH = { depth: 1, count: 20_000, budget: 100 };
-
-/** "2048", "Threes! tcg2022", "2048, 3x3". */
-export function gameName(app, { game, rules, size }) {
-  const facts = app.about.games.find((one) => one.game === game);
-  const name = facts?.rules.length > 1 ? `${facts.title} ${rules}` : facts?.title ?? game;
-  return size && size !== "4x4" ? `${name}, ${size}` : name;
-}
 
 /** The sources: {element, refresh(), mine(), close()}; `choose(request, who)` gets what names a game for /api/coach. */
 export function sources(app, choose) {
@@ -142,16 +136,24 @@ function fileSource(app, choose) {
 }
 
 function episodeChooser(app, name, games, choose) {
-  const guess = guessRules(games[0]);
+  let ref = guessRecord(games[0], app);
+  let index = 0;
   const listed = games.slice(0, LISTED);
   const options = listed.map((game, index) => {
     const { slides, score } = countsOf(game);
     return [String(index), `Line ${game.line}: ${game.slider}, ${whole(slides)} moves, score ${whole(score)}`];
   });
   const refs = app.about.games.flatMap(({ game, rules }) => rules.map((one) => ({ game, rules: one.name })));
-  const kinds = refs.map((ref) => [`${ref.game}/${ref.rules}`, gameName(app, ref)]);
-  let index = 0, kind = `${guess.game}/${guess.rules}`, size = "4x4";
-  const sizes = [...new Set(app.about.games.flatMap((one) => one.sizes))].map((one) => [one, one]);
+  const kindOf = ({ game, rules }) => `${game}/${rules}`;
+  const kinds = refs.map((one) => [kindOf(one), gameName(app, one)]);
+  const boardField = () => selectField("Board", sizeOptions(app, ref), ref.size, (size) => { ref = { ...ref, size }; });
+  let board = boardField();
+  const pickRules = (kind) => {
+    ref = fitRef(app, { ...refs.find((one) => kindOf(one) === kind), size: ref.size });
+    const drawn = boardField();
+    board.replaceWith(drawn);
+    board = drawn;
+  };
   const byLine = h("input", { type: "number", min: 1, max: games.at(-1).line, placeholder: "line" });
   const pick = (value) => {
     index = Number(value);
@@ -159,16 +161,15 @@ function episodeChooser(app, name, games, choose) {
   };
   const take = () => {
     const game = games.find((one) => one.line === Number(byLine.value)) ?? games[index];
-    const [named, rules] = kind.split("/");
-    choose({ game: named, rules, size, episode: game.text }, game.slider);
+    choose({ ...ref, episode: game.text }, game.slider);
   };
   const more = games.length > LISTED && h("label", { class: "field" },
     h("span", {}, `Or its line (${whole(LISTED)} of ${whole(games.length)} are listed)`), byLine);
   return [
     selectField(`Games in ${name}`, options, "0", pick, { data: { testid: "coach-games" } }),
     ...(more ? [more] : []),
-    selectField("Rules", kinds, kind, (value) => { kind = value; }),
-    selectField("Board", sizes, size, (value) => { size = value; }),
+    selectField("Rules", kinds, kindOf(ref), pickRules),
+    board,
     h("button", { class: "button primary", type: "button", data: { testid: "coach-episode" }, onclick: take },
       "Coach this game"),
   ];

@@ -2,9 +2,10 @@
 
 import { persist } from "./api.js";
 import { Review } from "./coach-review.js";
-import { gameName, sources } from "./coach-sources.js";
+import { sources } from "./coach-sources.js";
 import { copyFrom } from "./copy.js";
 import { h, selectField, whole } from "./dom.js";
+import { gameName } from "./games.js";
 import { gameLink } from "./links.js";
 
 const INVITATION =

@@ -1,5 +1,7 @@
 // Episode files: one game a line, SLIDER:PLACER@TICK|ACTIONS|WINNER@TOCK.
 
+import { fitRef } from "./games.js";
+
 const LARGEST = 50_000_000;
 const LINE = /^\s*([^:|@]*):[^@|]*@\d+\|([^|]*)\|/;
 
@@ -33,9 +35,11 @@ export function countsOf({ actions }) {
   return { slides, score };
 }
 
-/** The game and rules of a record by its first tiles: 2 of 2048, 9 of Threes! with or without what comes next. */
-export function guessRules({ actions }) {
-  const firsts = actions.slice(0, actions.indexOf("#")).replace(/\[[^\]]*\]|\([^)]*\)/g, "").length;
-  if (firsts <= 4) return { game: "2048", rules: "standard" };
-  return { game: "threes", rules: firsts % 3 === 0 && firsts !== 18 ? "tcg2022" : "tcg2018" };
+/** The game, rules and size of a record by the length of its first tiles, on as large a board as possible. */
+export function guessRecord({ actions }, app) {
+  const length = actions.slice(0, actions.indexOf("#")).replace(/\[[^\]]*\]|\([^)]*\)/g, "").length;
+  const fitting = app.about.games.flatMap(({ game, rules }) => rules.flatMap(({ name, hints, sizes }) =>
+    sizes.filter(({ firsts }) => firsts * (hints ? 3 : 2) === length)
+      .map(({ size }) => ({ game, rules: name, size, largest: size === sizes.at(-1).size }))));
+  return fitRef(app, fitting.find((one) => one.largest) ?? fitting.at(-1));
 }

@@ -126,7 +126,7 @@ export class Session extends EventTarget {
     this.tell("change");
   }
 
-  /** The player goes on after the 2048 tile. The position stays the same one: who plays may be under way. */
+  /** The player goes on after the goal. The position stays the same one: who plays may be under way. */
   keepPlaying() {
     this.state.kept = true;
     this.flush();

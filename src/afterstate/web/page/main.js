@@ -2,7 +2,8 @@
 
 import { api, connection, persist } from "./api.js";
 import { button, h } from "./dom.js";
-import { applyTheme, keep, loadGame, loadTheme, setting } from "./store.js";
+import { gameFacts, isKnown } from "./games.js";
+import { applyTheme, keep, loadGame, loadTheme, setting, showGamesIf } from "./store.js";
 
 const VIEWS = {
   play: { title: "Play", load: () => import("./play.js") },
@@ -26,8 +27,7 @@ const app = {
   api,
   events: new EventTarget(),
   route: { name: "play", rest: "" },
-  rules: (game) => app.about.games.find((one) => one.game === game),
-  faces: (game) => app.rules(game).faces,
+  faces: (game) => gameFacts(app, game).faces,
   game: loadGame,
   models: () => models,
   model: chosenModel,
@@ -188,6 +188,7 @@ async function start() {
   try {
     const [about] = await Promise.all([persist(() => api.get("/api/about")), persist(refreshModels)]);
     app.about = about;
+    showGamesIf((ref) => isKnown(app, ref));
     tellBeginning(about);
     byId("version").textContent = `Afterstate ${about.version}`;
     window.addEventListener("hashchange", showRoute);

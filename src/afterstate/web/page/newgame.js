@@ -1,27 +1,20 @@
 // The panel in which a new game is chosen.
 
 import { button, h, icon, segmented, selectField } from "./dom.js";
-
-const NOTES = {
-  standard: "Equal tiles merge. A new tile is a 2, or a 4 one time in ten.",
-  tcg2022: "A bag of one each of 1, 2, 3. The next tile is shown.",
-  tcg2018: "A bag of one each of 1, 2, 3. The next tile is hidden.",
-  "tcg2018-bonus": "A bag of four each, and bonus tiles (+). The next tile is shown.",
-  official: "As in the app: a bag of four each, bonus tiles (+), new tiles only in lines that moved.",
-};
+import { fitRef, ruleOptions, rulesOf, sizeOptions } from "./games.js";
 
 export class NewGameDialog {
   /** `start({game, rules, size, seed})` begins the game and throws what is refused. */
   constructor(app, start) {
     Object.assign(this, { app, start });
-    this.choice = { game: "2048", rules: "standard", size: "4x4" };
+    this.choice = fitRef(app, null);
     this.element = h("dialog", { class: "panel card", "aria-labelledby": "new-game-title" });
     this.element.addEventListener("click", (event) => event.target === this.element && this.element.close());
   }
 
   /** Opens with the choices of the game that is played. */
   open(ref, inProgress) {
-    this.choice = { ...ref };
+    this.choice = fitRef(this.app, ref);
     this.inProgress = inProgress;
     this.draw();
     this.element.showModal();
@@ -29,14 +22,11 @@ export class NewGameDialog {
 
   draw() {
     const { app, choice } = this;
-    const about = app.rules(choice.game);
     const titles = app.about.games.map((one) => [one.game, one.title]);
     const games = segmented("Game", titles, choice.game, (game) => this.choose({ game }));
-    const rules = about.rules.map((one) => [one.name, one.name]);
-    const note = h("p", { class: "muted little rule-note" }, NOTES[choice.rules] ?? "");
-    const ruleField = selectField("Rules", rules, choice.rules, (name) => this.choose({ rules: name }));
-    const sizes = about.sizes.map((size) => [size, size.replace("x", " × ")]);
-    const sizeField = selectField("Size", sizes, choice.size, (size) => this.choose({ size }));
+    const note = h("p", { class: "muted little rule-note", data: { testid: "rule-note" } }, rulesOf(app, choice).note);
+    const ruleField = selectField("Rules", ruleOptions(app, choice), choice.rules, (rules) => this.choose({ rules }));
+    const sizeField = selectField("Size", sizeOptions(app, choice), choice.size, (size) => this.choose({ size }));
     const choices = h("div", { class: "choices" }, ruleField, sizeField);
     const form = h("form", { class: "stack" }, this.head(), games, choices, note, this.seedField(), this.foot());
     form.addEventListener("submit", (event) => this.submit(event));
@@ -63,12 +53,8 @@ export class NewGameDialog {
 
   choose(change) {
     const focused = [...this.element.querySelectorAll("input, select")].indexOf(document.activeElement);
-    const next = { ...this.choice, ...change };
-    const about = this.app.rules(next.game);
-    if (!about.rules.some((one) => one.name === next.rules)) next.rules = about.rules[0].name;
-    if (!about.sizes.includes(next.size)) next.size = "4x4";
     const { value } = this.seed;
-    this.choice = next;
+    this.choice = fitRef(this.app, { ...this.choice, ...change });
     this.draw();
     this.seed.value = value;
     this.element.querySelectorAll("input, select")[this.focusAfter(focused)]?.focus();

@@ -1,5 +1,7 @@
 // Boards as text, as people write and paste them.
 
+import { fitRef } from "./games.js";
+
 /** One line of text for tiles: rows of faces between slashes, and the next tile where it is shown. */
 export function textOf(tiles, faces, columns, next) {
   const rows = [];
@@ -15,7 +17,7 @@ export function readBoard(text) {
   const rows = board.trim().split(/\s*\/\s*|\n+/).map((row) => row.trim().split(/[\s,]+/));
   const fits = (row) => row.length === rows[0].length && row.every((face) => /^\d+$/.test(face));
   if (rows.length < 2 || !rows.every(fits)) return null;
-  const next = rest.map((part) => /^\s*next\s+([123+])\s*$/.exec(part)?.[1]).find(Boolean) ?? null;
+  const next = rest.map((part) => /^\s*next\s+(\S+)\s*$/.exec(part)?.[1]).find(Boolean) ?? null;
   return { rows: rows.map((row) => row.map(Number)), next };
 }
 
@@ -26,16 +28,14 @@ export function tilesOf(rows, faces) {
 }
 
 /** Which game, rules and size a text is of, as near as possible to `ref`. */
-export function guessRef(text, ref, games) {
+export function guessRef(app, text, ref) {
   const board = readBoard(text);
   if (!board) return ref;
   const size = `${board.rows.length}x${board.rows[0].length}`;
-  const fits = (one) => one.sizes.includes(size) && tilesOf(board.rows, one.faces) !== null;
-  const wanted = board.next ? games.filter((one) => one.rules.some((rules) => rules.shows_next)) : games;
-  const here = wanted.find((one) => one.game === ref.game && fits(one));
-  if (here) return { ...ref, size };
-  const other = wanted.find(fits);
-  if (other) return { game: other.game, rules: other.rules[0].name, size };
-  const known = games.find((one) => one.game === ref.game).sizes.includes(size);
-  return known ? { ...ref, size } : ref;
+  const fits = ({ sizes, next }) => sizes.some((one) => one.size === size)
+    && (board.next === null || next.some((one) => one.text === board.next));
+  const every = app.about.games.filter(({ faces }) => tilesOf(board.rows, faces) !== null).flatMap(({ game, rules }) =>
+    rules.filter(fits).map(({ name }) => ({ game, rules: name, size })));
+  const same = every.filter((one) => one.game === ref.game);
+  return same.find((one) => one.rules === ref.rules) ?? same[0] ?? every[0] ?? fitRef(app, { ...ref, size });
 }

@@ -3,6 +3,7 @@
 import { Board, shapeOf } from "./board.js";
 import { button, card, h, icon, whole } from "./dom.js";
 import { Session } from "./game.js";
+import { boardOf, fitRef, gameName, rulesOf } from "./games.js";
 import { Hints } from "./hints.js";
 import { listenKeys, listenSwipes } from "./input.js";
 import { gameLink, readLink } from "./links.js";
@@ -54,7 +55,7 @@ class PlayView {
 
   firstChoice() {
     const model = this.app.defaultModel();
-    return model ? { game: model.game, rules: model.rules, size: model.size } : setting("last");
+    return fitRef(this.app, model ?? setting("last"));
   }
 
   build() {
@@ -184,7 +185,7 @@ class PlayView {
     const { state } = this.session;
     const same = state && state.seed === game.seed && state.game === game.game && game.moves.startsWith(state.moves);
     if (same || !this.session.inProgress) this.openLink(game);
-    else this.status.ask(game, () => this.openLink(game), () => this.endReplay());
+    else this.status.ask(gameName(this.app, game), game, () => this.openLink(game), () => this.endReplay());
   }
 
   // "#play/MODEL": a model is to be watched, in a game of its own.
@@ -270,10 +271,9 @@ class PlayView {
 
   gameCard() {
     const { game, rules, size } = this.session.ref;
-    const named = [this.app.rules(game).title, rules === "standard" ? null : rules, size.replace("x", " × ")];
     this.seedText = h("span", { class: "num mono" });
     this.movesText = h("span", { class: "num", data: { testid: "moves" } });
-    const which = `${named.filter(Boolean).join(", ")}, `;
+    const which = `${gameName(this.app, { game, rules })}, ${size.replace("x", " × ")}, `;
     const facts = h("p", { class: "muted little" }, which, this.movesText, ", seed ", this.seedText);
     const analyse = button("Analyse", () => this.analyse(), { label: "Analyse this board" });
     const coach = button("Coach", () => this.app.go("coach"), { label: "Coach this game" });
@@ -348,12 +348,14 @@ class PlayView {
   refresh() {
     const { state } = this.session;
     if (!state) return;
-    this.scores.showNext(state.game, this.board.faces, state.position.next);
+    const { next } = state.position;
+    const words = rulesOf(this.app, state).next.find((one) => one.text === next)?.words ?? next;
+    this.scores.showNext(state.game, this.board.faces, next, words);
     this.undoButton.disabled = !state.moves;
     if (this.seedText.textContent !== String(state.seed)) this.seedText.textContent = state.seed;
     this.board.element.classList.toggle("over", state.position.over && !this.watcher.running);
     const mode = this.watcher.running ? "watching" : this.replay ? "replaying" : "keys";
-    this.status.show(this.session, mode, {
+    this.status.show(this.session, mode, boardOf(this.app, state).goal, {
       keep: () => this.session.keepPlaying(),
       coach: () => this.app.go("coach"),
       fresh: () => this.openDialog(),

@@ -1,6 +1,6 @@
 // Score and next tile: what is told above the board.
 
-import { loneTile } from "./board.js";
+import { loneTile, markTile } from "./board.js";
 import { h, whole } from "./dom.js";
 
 const GAIN_MS = 700;
@@ -27,14 +27,14 @@ export class ScoreBar {
     this.score.textContent = whole(score);
   }
 
-  /** Shows the next tile of Threes!, or hides its place where there is none. */
-  showNext(game, faces, next) {
+  /** Shows the next tile, with what a screen reader says of it, or hides its place where there is none. */
+  showNext(game, faces, next, words) {
     if (next === this.shown?.next && game === this.shown?.game) return;
     this.shown = { game, next };
     this.next.hidden = next === null;
     if (next === null) return this.nextSlot.replaceChildren();
-    const tile = loneTile(game, faces, next === "+" ? "bonus" : Number(next));
-    const words = next === "+" ? "a bonus tile" : next;
+    const index = faces.indexOf(Number(next));
+    const tile = index > 0 ? loneTile(game, faces, index) : markTile(game, next);
     this.nextSlot.dataset.next = next;
     return this.nextSlot.replaceChildren(tile, h("span", { class: "visually-hidden" }, words === next ? "" : words));
   }

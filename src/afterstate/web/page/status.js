@@ -2,8 +2,6 @@
 
 import { ARROWS, button, h, whole } from "./dom.js";
 
-const WON = 2048;
-
 const WORDS = {
   watching: "The player plays. Make a move to take over.",
   replaying: "Make a move to go on from here.",
@@ -17,27 +15,27 @@ export class Status {
   }
 
   /** Tells what the position calls for; something asked or offered stays until it is answered. */
-  show(session, mode, actions) {
+  show(session, mode, goal, actions) {
     if (this.special) return;
     const { state } = session;
-    const kind = this.kindOf(state, mode);
+    const kind = this.kindOf(state, mode, goal);
     const key = kind === "over" ? `over ${state.moves.length} ${state.seed}` : kind;
     if (key === this.kind) return;
     this.kind = key;
-    this.element.replaceChildren(this.make(kind, state, actions));
+    this.element.replaceChildren(this.make(kind, state, goal, actions));
   }
 
-  kindOf(state, mode) {
+  kindOf(state, mode, goal) {
     if (mode === "replaying") return mode;
     if (state.position.over && mode !== "watching") return "over";
-    if (state.game === "2048" && !state.kept && state.position.largest >= WON) return "won";
+    if (goal !== null && !state.kept && state.position.largest >= goal) return "won";
     return mode;
   }
 
-  make(kind, state, actions) {
+  make(kind, state, goal, actions) {
     if (kind === "over") return this.over(state, actions);
     if (kind === "won") {
-      const words = h("p", {}, h("strong", {}, "2048 is reached. "), "The game goes on as long as you like.");
+      const words = h("p", {}, h("strong", {}, `${goal} is reached. `), "The game goes on as long as you like.");
       const goOn = button("Keep playing", actions.keep, { testid: "keep-playing" });
       return h("div", { class: "banner", role: "status" }, words, goOn);
     }
@@ -66,9 +64,8 @@ export class Status {
   }
 
   /** A link holds a game; another one is under way. */
-  ask(game, onshow, onkeep) {
-    const title = game.game === "threes" ? "Threes!" : game.game;
-    const words = `This link holds a game of ${title}, ${whole(game.moves.length)} moves. Show it in place of yours?`;
+  ask(name, game, onshow, onkeep) {
+    const words = `This link holds a game of ${name}, ${whole(game.moves.length)} moves. Show it in place of yours?`;
     this.question(words, "Show it", onshow, onkeep);
   }
 

@@ -33,7 +33,7 @@ const DEFAULTS = {
   look: "depth:1",
   hints: false,
   speed: 0.18,
-  last: { game: "2048", rules: "standard", size: "4x4" },
+  last: null,
 };
 
 const settings = { ...DEFAULTS, ...readObject("settings") };
@@ -55,11 +55,18 @@ export function lookAhead() {
   return kind === "time" ? { move_time: Number(value) / 1000 } : { depth: Number(value) };
 }
 
+let isShown = () => true;
+
+/** A kept game that the server cannot go on with, such as one of a game it was started without, is passed over. */
+export function showGamesIf(test) {
+  isShown = test;
+}
+
 /** The game that is played: {game, rules, size, seed, moves, position, rng, rewards, score, kept} or null. */
 export function loadGame() {
   const game = readObject("game");
   const whole = game && typeof game.moves === "string" && game.position && typeof game.rng === "string";
-  return whole ? game : null;
+  return whole && isShown(game) ? game : null;
 }
 
 /** Keeps the game that is played. */

@@ -1,6 +1,7 @@
 // The form that starts a run: a recipe, or options of one's own.
 
 import { h, segmented, selectField } from "./dom.js";
+import { fitRef, gameFacts, ruleOptions, sizeOptions } from "./games.js";
 
 const NETWORKS = [["4x6", "4x6: four patterns of 6 cells"], ["8x6", "8x6: stronger, slower"], ["own", "own patterns"]];
 const METHODS = [["tc", "TC: sets its own learning rates"], ["td", "TD: one learning rate"]];
@@ -10,7 +11,7 @@ const FIRST = "quick";
 /** The form: {element, recipes(list), focus()}; `start(body)` is called with what POST /api/runs takes. */
 export function startForm(app, start) {
   const error = h("p", { class: "error", role: "alert", data: { testid: "train-error" } });
-  const recipe = recipePart();
+  const recipe = recipePart(app);
   const own = ownPart(app);
   const parts = { recipe, own };
   let way = "recipe";
@@ -44,7 +45,7 @@ export function startForm(app, start) {
   return { element, recipes: recipe.fill, focus };
 }
 
-function recipePart() {
+function recipePart(app) {
   const control = h("select", { data: { testid: "train-recipe" } });
   const about = h("p", { class: "train-about" });
   const facts = h("dl", { class: "train-facts" });
@@ -59,8 +60,8 @@ function recipePart() {
     if (recipes.map((one) => one.name).join() === list.map((one) => one.name).join()) return;
     const before = control.value || FIRST;
     list = recipes;
-    const gameOf = (one) => (one.game === "threes" ? "Threes!" : one.game);
-    control.replaceChildren(...list.map((one) => h("option", { value: one.name }, `${one.name} (${gameOf(one)})`)));
+    const titleOf = ({ game }) => gameFacts(app, game)?.title ?? game;
+    control.replaceChildren(...list.map((one) => h("option", { value: one.name }, `${one.name} (${titleOf(one)})`)));
     if (list.some((one) => one.name === before)) control.value = before;
     tell();
   };
@@ -76,7 +77,7 @@ function sentence(text) {
 }
 
 function ownPart(app) {
-  const chosen = { game: "2048", rules: "", size: "4x4", network: "4x6", method: "tc", until: "time", time: "30s" };
+  const chosen = { ...fitRef(app, null), network: "4x6", method: "tc", until: "time", time: "30s" };
   const patterns = textField("Patterns", "0123,4567,012456,45689a", "Cells as hex digits, with commas between.");
   const lambda = textField("Lambda", "0.5", "0 to 1; empty for the usual one.", "decimal");
   const games = textField("Games", "20k", "Such as 5000, 20k or 1M.");
@@ -89,16 +90,13 @@ function ownPart(app) {
     times.hidden = chosen.until !== "time";
     games.element.hidden = chosen.until !== "games";
   };
-  const pick = (game) => {
-    const facts = app.about.games.find((one) => one.game === game);
-    const size = facts.sizes.includes("4x4") ? "4x4" : facts.sizes[0];
-    Object.assign(chosen, { game, rules: facts.rules[0].name, size });
+  const pick = (change) => {
+    Object.assign(chosen, fitRef(app, { ...chosen, ...change }));
     ofGame.replaceChildren(
-      selectField("Rules", facts.rules.map((one) => [one.name, one.name]), chosen.rules,
-        (value) => { chosen.rules = value; }),
-      selectField("Board", facts.sizes.map((one) => [one, one]), chosen.size, (value) => { chosen.size = value; }));
+      selectField("Rules", ruleOptions(app, chosen), chosen.rules, (rules) => pick({ rules })),
+      selectField("Board", sizeOptions(app, chosen), chosen.size, (size) => pick({ size })));
   };
-  pick(chosen.game);
+  pick({});
   show();
   const body = () => ({
     game: chosen.game, rules: chosen.rules, size: chosen.size, method: chosen.method,
@@ -108,7 +106,8 @@ function ownPart(app) {
     ...(chosen.until === "time" ? { time: chosen.time } : { games: games.input.value.trim() }),
   });
   const element = h("div", { class: "stack train-own" },
-    selectField("Game", app.about.games.map((one) => [one.game, one.title]), chosen.game, pick), ofGame,
+    selectField("Game", app.about.games.map((one) => [one.game, one.title]), chosen.game,
+      (game) => pick({ game, size: null })), ofGame,
     selectField("Network", NETWORKS, chosen.network, (value) => { chosen.network = value; show(); }), patterns.element,
     selectField("Method", METHODS, chosen.method, (value) => { chosen.method = value; }),
     h("div", { class: "train-pair" }, lambda.element, name.element),

@@ -29,7 +29,10 @@ export function further(run) {
   return { body: {}, words: "Resume" };
 }
 
-/** A row: {element, update(run, {chosen, color})}; `actions` select, stop, resume and watch are called with the run. */
+/**
+ * A row: {element, update(run, {chosen, color, name})}, where `name` is that of the run's game.
+ * The `actions` select, stop, resume and watch are called with the run.
+ */
 export function runRow(actions) {
   let run = null;
   const button = (testid, kind, action) =>
@@ -62,7 +65,7 @@ export function runRow(actions) {
   return { element, update };
 }
 
-function fill(element, parts, run, { chosen, color }) {
+function fill(element, parts, run, { chosen, color, name }) {
   const alive = ALIVE.has(run.status);
   Object.assign(element.dataset, { id: run.id, status: run.status });
   parts.box.checked = chosen;
@@ -70,8 +73,7 @@ function fill(element, parts, run, { chosen, color }) {
   say(parts.name, run.name);
   const status = run.status === "elsewhere" ? "running elsewhere" : run.status;
   say(parts.status, run.doing === "compiling" ? "compiling" : status);
-  const game = run.game === "threes" ? `Threes! ${run.rules}` : run.game;
-  say(parts.what, [game, run.size, run.network, run.method].join(" · "));
+  say(parts.what, [name, run.size, run.network, run.method].join(" · "));
   fillProgress(parts, run, alive);
   fillFigures(parts.figures, run);
   say(parts.why, run.why ?? "");

@@ -3,15 +3,14 @@
 import { whenBack } from "./api.js";
 import { lineChart } from "./chart.js";
 import { h } from "./dom.js";
+import { fitRef, gameName } from "./games.js";
 import { full, percent } from "./scale.js";
 import { startForm } from "./training-form.js";
 import { further, runRow } from "./training-rows.js";
 import { scoreSeries, tileSeries } from "./training-series.js";
 
 const RUNS_MS = 2000, RECORDS_MS = 1000, MOST_SHOWN = 6;
-const INVITATION =
-  "Train your first player: 30 seconds. It learns 2048 here, on this machine, and you see it getting better.";
-const FIRST_RUN = { game: "2048", time: "30s", method: "tc", lambda: 0.5 };
+const FIRST_RUN = { time: "30s", method: "tc", lambda: 0.5 };
 const chosen = new Set();
 
 /** Shows the view in `root`; the answer takes it away. */
@@ -67,17 +66,20 @@ class Training {
   }
 
   #emptyState() {
+    const ref = fitRef(this.app, null);
+    const words = `Train your first player: 30 seconds. It learns ${gameName(this.app, ref)} here, on this machine, `
+      + "and you see it getting better.";
     const error = h("p", { class: "error", role: "alert" });
     const button = h("button", { class: "button primary", type: "button", data: { testid: "train-first" } },
       "Train one now: 30 seconds");
     button.addEventListener("click", async () => {
       button.disabled = true;
       error.textContent = "";
-      await this.#start(FIRST_RUN).catch((problem) => { error.textContent = problem.message; });
+      await this.#start({ ...ref, ...FIRST_RUN }).catch((problem) => { error.textContent = problem.message; });
       button.disabled = false;
     });
     return h("div", { class: "empty train-empty" }, h("h2", {}, "No runs yet"),
-      h("p", {}, INVITATION), button, error);
+      h("p", {}, words), button, error);
   }
 
   /** Call `work` again and again; when the server is away, wait for it. */
@@ -158,7 +160,8 @@ class Training {
   #paintRows() {
     const colors = [...this.#shownRuns()].map((run) => run.id);
     for (const run of this.runs) {
-      this.rows.get(run.id).update(run, { chosen: chosen.has(run.id), color: colors.indexOf(run.id) + 1 });
+      const name = gameName(this.app, { game: run.game, rules: run.rules });
+      this.rows.get(run.id).update(run, { chosen: chosen.has(run.id), color: colors.indexOf(run.id) + 1, name });
     }
   }
 
