@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 help:  ## list these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-train: $(VENV)/installed  ## install, then train, measure and plot a 2048 player: about five minutes
+train: $(VENV)/installed  ## install, then train, measure and plot a 2048 player: some three minutes
 	$(BIN)/afterstate train 2048 --recipe quick --run $(RUN)
 	$(BIN)/afterstate eval $(RUN) --games 1000 --seed 2
 	@echo
@@ -25,10 +25,13 @@ test: $(VENV)/installed-dev $(VENV)/browser  ## install what the tests need, the
 	$(BIN)/lint-imports
 	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-$(VENV)/browser: $(VENV)/installed-dev  # Chromium from the system's packages, where we may install them
+$(VENV)/browser: $(VENV)/installed-dev  # Chromium and Node from the system's packages, where we may install them
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
 	  || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -qq -y chromium >/dev/null; } \
 	  || echo "no Chromium: the tests of the page will be skipped, or fail where CI is set"
+	@command -v node >/dev/null \
+	  || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -qq -y nodejs >/dev/null; } \
+	  || echo "no Node: the tests of the page's modules will be skipped, or fail where CI is set"
 	@touch $@
 
 clean:  ## remove the virtual environment

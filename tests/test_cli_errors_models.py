@@ -150,13 +150,13 @@ def test_a_model_that_never_comes(tmp_path: Path) -> None:
     check(Result(ended.returncode, ended.stdout, ended.stderr), Exit.FILE, str(tmp_path / "pipe"))
 
 
-def test_info_of_a_model_of_someone_elses_training(small: Path) -> None:
-    forge(small / "checkpoints" / "last.safetensors", Path("model"), {"training": '{"by": "hand"}'})
+def test_info_of_a_model_that_nobody_trained(small: Path) -> None:
+    forge(small / "checkpoints" / "last.safetensors", Path("model"), {"training": "{}"})
     for arguments in ((), ("--json",)):
         assert NETWORK.split(",")[0] in done("info", "model", *arguments).out
 
 
-@pytest.mark.parametrize("training", ["[1, 2]", '"text"', "3", "null"])
+@pytest.mark.parametrize("training", ["[1, 2]", '"text"', "3", "null", '{"by": "hand"}', '{"games": "7"}'])
 def test_info_of_a_model_whose_training_is_no_record(training: str, small: Path) -> None:
     forge(small / "checkpoints" / "last.safetensors", Path("model"), {"training": training})
     for arguments in ((), ("--json",)):

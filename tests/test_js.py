@@ -22,9 +22,13 @@ def find_node() -> str:
     return found
 
 
-def test_modules_of_the_page() -> None:
+def test_modules_of_the_page(tmp_path: Path) -> None:
+    node = find_node()
+    shutil.copytree(PAGE, tmp_path / "page")
+    (tmp_path / "page" / "package.json").write_text('{"type": "module"}')
     done = subprocess.run(
-        [find_node(), "--test", *map(str, TESTS)], capture_output=True, text=True, timeout=120, check=False
+        [node, "--test", *map(str, TESTS)], capture_output=True, text=True, timeout=120, check=False,
+        env=os.environ | {"PAGE": str(tmp_path / "page")},
     )  # fmt: skip
     if done.returncode != 0:
         pytest.fail(f"{done.stdout}\n{done.stderr}", pytrace=False)

@@ -9,14 +9,19 @@ const { guessRef, readBoard, textOf, tilesOf } = await load("notation.js");
 
 const FACES_2048 = [0, ...times(17, (index) => 2 ** (index + 1))];
 const FACES_THREES = [0, 1, 2, ...times(13, (index) => 3 * 2 ** index)];
-const SIZES = ["2x2", "2x3", "3x3", "4x4"];
-const GAMES = [
-  { game: "2048", sizes: SIZES, faces: FACES_2048, rules: [{ name: "standard", shows_next: false }] },
-  {
-    game: "threes", sizes: SIZES, faces: FACES_THREES,
-    rules: [{ name: "tcg2022", shows_next: true }, { name: "official", shows_next: true }],
+const SIZES = ["2x2", "2x3", "3x3", "4x4"].map((size) => ({ size }));
+const NEXT = ["1", "2", "3"].map((text) => ({ text }));
+const APP = {
+  about: {
+    games: [
+      { game: "2048", faces: FACES_2048, rules: [{ name: "standard", sizes: SIZES, next: [] }] },
+      {
+        game: "threes", faces: FACES_THREES,
+        rules: [{ name: "tcg2022", sizes: SIZES, next: NEXT }, { name: "official", sizes: SIZES, next: NEXT }],
+      },
+    ],
   },
-];
+};
 const REF = { game: "2048", rules: "standard", size: "4x4" };
 
 test("tiles go into a text and out again", () => {
@@ -41,7 +46,7 @@ test("people write boards in many ways", () => {
   ];
   for (const text of ways) assert.deepEqual(readBoard(text), { rows: [[2, 4], [0, 16]], next: null }, JSON.stringify(text));
   assert.equal(readBoard("1 2 / 3 0 | last left | next 2").next, "2");
-  assert.equal(readBoard("1 2 / 3 0 | next 4").next, null);
+  assert.equal(readBoard("1 2 / 3 0 | next").next, null);
 });
 
 test("what is not a board is told apart", () => {
@@ -56,7 +61,7 @@ test("a face that the game does not have has no tile", () => {
 });
 
 test("a text says which game it is of, as near as possible to the one that is chosen", () => {
-  const guess = (text, ref = REF) => guessRef(text, ref, GAMES);
+  const guess = (text, ref = REF) => guessRef(APP, text, ref);
   assert.deepEqual(guess("2 4 / 8 0"), { ...REF, size: "2x2" });
   assert.deepEqual(guess("1 2 / 3 0"), { game: "threes", rules: "tcg2022", size: "2x2" });
   assert.deepEqual(guess("2 0 / 0 2 | next 1"), { game: "threes", rules: "tcg2022", size: "2x2" });
@@ -67,7 +72,7 @@ test("a text says which game it is of, as near as possible to the one that is ch
 });
 
 test("a text that is of no game changes the size at most", () => {
-  for (const text of ["", "no board", "2 4 8", "2 4 / 8"]) assert.equal(guessRef(text, REF, GAMES), REF, text);
-  assert.deepEqual(guessRef("5 7 / 0 0", REF, GAMES), { ...REF, size: "2x2" });
-  assert.equal(guessRef("5 7 / 0 0 / 0 0 / 0 0 / 0 0", REF, GAMES), REF);
+  for (const text of ["", "no board", "2 4 8", "2 4 / 8"]) assert.equal(guessRef(APP, text, REF), REF, text);
+  assert.deepEqual(guessRef(APP, "5 7 / 0 0", REF), { ...REF, size: "2x2" });
+  assert.deepEqual(guessRef(APP, "5 7 / 0 0 / 0 0 / 0 0 / 0 0", REF), REF);
 });

@@ -1,11 +1,10 @@
 // What the tests of the page's modules share: the modules themselves, and numbers that are random but the same in every run.
 
-import { readFile } from "node:fs/promises";
+import { pathToFileURL } from "node:url";
 
-/** A module of the page that imports no other. By its text, since no file beside it says that it is a module. */
+/** A module of the page, from a copy of the page in a folder that says that its files are modules. */
 export async function load(name) {
-  const source = await readFile(new URL(`../../src/afterstate/web/page/${name}`, import.meta.url));
-  return import(`data:text/javascript;base64,${source.toString("base64")}`);
+  return import(pathToFileURL(`${process.env.PAGE}/${name}`));
 }
 
 /** A generator: random() is in 0..1, random(n) is a whole number below n. */

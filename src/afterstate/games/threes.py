@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from afterstate.bitboard import Shape, format_cells, pack, parse_cells, unpack
 from afterstate.errors import InputError
 from afterstate.games.game import Afterstate, Game, State
-from afterstate.games.threes_kernels import BONUS_FROM, DUE, GIVEN, GIVEN_BONUS, HINT, LAST, Threes, Walls, line_table
+from afterstate.games.threes_kernels import DUE, GIVEN, GIVEN_BONUS, HINT, LAST, Threes, Walls, line_table
 from afterstate.games.threes_sight import Seen
+from afterstate.games.threes_tiles import BONUS_FROM
 from afterstate.kernel import u64
 from afterstate.units import shorten
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from afterstate.bitboard import empty_cells
 from afterstate.games.game import look
-from afterstate.games.threes_kernels import BAG, HINT, Walls, entry_cells, has_last, in_bag
+from afterstate.games.threes_kernels import BAG, HINT, Walls, has_last
+from afterstate.games.threes_tiles import entry_cells, in_bag
 from afterstate.kernel import implement, kernel, popcount, u64
 
 _0, _1, _2, _3, _4, _7 = (u64(n) for n in (0, 1, 2, 3, 4, 7))

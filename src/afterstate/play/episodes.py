@@ -20,7 +20,6 @@ from afterstate.engine.choosers import make_desk
 from afterstate.engine.record import Record, make_recorder
 from afterstate.errors import FileError
 from afterstate.games.game import (
-    GAMES,
     WRONG_CELL,
     WRONG_HINT,
     WRONG_TILE,
@@ -29,8 +28,11 @@ from afterstate.games.game import (
     Slide,
     enter,
     final_score,
+    game_names,
     largest,
     make,
+    rule_sets,
+    sizes,
     slides,
 )
 from afterstate.kernel import kernel, u64
@@ -192,7 +194,8 @@ def _other_rules(actions: bytes, game: Game) -> list[str]:
     found = len(_ASIDE.sub(b"", actions[:1000].partition(b"#")[0]))  # first tiles are never so long
     if found == _characters(game):
         return []
-    every = [make(name, rules=rules, size=str(game.shape)) for name, (_, known) in GAMES.items() for rules in known]
+    pairs = [(name, rules) for name in game_names() for rules in rule_sets(name) if str(game.shape) in sizes(name, rules)]
+    every = [make(name, rules=rules, size=str(game.shape)) for name, rules in pairs]
     fitting = [other for other in every if _characters(other) == found]
     return [f"--game {other.name} " * (other.name != game.name) + f"--rules {other.rules}" for other in fitting]
 

@@ -1,5 +1,6 @@
 """What the server answers, one function for each question; it runs in a thread."""
 
+import secrets
 from time import perf_counter
 from typing import Any
 
@@ -76,6 +77,15 @@ def begin(ref: messages.GameRef, seed: int, moves: str) -> messages.Playing:
     record = play_again(game, rng, parse_moves(moves))
     going = _going(game, record.state(-1), rng, int(record.rewards.sum()))
     return messages.Playing(game=game.name, rules=game.rules, size=str(game.shape), seed=seed, **going)
+
+
+def new(request: messages.NewGame) -> messages.Playing:
+    """A game's first state; the seed is drawn if it is not given."""
+    return begin(request, secrets.randbelow(10**9) if request.seed is None else request.seed, "")
+
+
+def replay(request: messages.Replay) -> messages.Playing:
+    return begin(request, request.seed, request.moves)
 
 
 def slide(request: messages.SlideRequest) -> messages.Slid:

@@ -125,7 +125,7 @@ class Start(GameRef):
         description="name of the run's folder; chosen automatically if none is given",
     )
     network: Short | None = Field(None, description="a preset such as 4x6, or patterns as hex digits: 0123,4567")
-    method: Literal["td", "tc"] | None = Field(None, description="learning rule: td, or tc, which sets its own rates")
+    method: Short | None = Field(None, description="learning rule: td, or tc, which sets its own rates")
     lambda_: float | None = Field(None, ge=0, le=1, alias="lambda", description="how far back a reward is felt: TD(lambda)")
     alpha: float | None = Field(None, gt=0, le=100, description="learning rate")
     time: Count | None = Field(None, description="how long to train, such as 30s or 10m")
@@ -178,12 +178,18 @@ class Limits(BaseModel):
     moves: int = Field(MOVES, description="moves that one game may have")
 
 
+class Method(BaseModel):
+    name: str = Field(description="as requests name it")
+    about: str = Field(description="what it is, in a few words")
+
+
 class About(BaseModel):
     version: str = Field(description="version of Afterstate")
     state: Literal["starting", "compiling", "ready"] = Field(
         description="how far the server is; while it compiles, on the first start only, answers are slow"
     )
     games: list[AboutGame] = Field(description="every game there is, the default first")
+    methods: list[Method] = Field(description="learning rules")
     limits: Limits = Field(Limits(), description="the most that can be asked for")
 
 

@@ -6,8 +6,9 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import time
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from fastapi import Query
 from pydantic import ValidationError
 
 from afterstate.errors import AfterstateError, FileError, InputError
@@ -99,11 +100,11 @@ class Runs:
             path = RunFolder.plan(named, options, root=self.library.runs).path  # refuses a name that is taken
             return self._begin(_Sitting(path, options), lambda **how: train(options, run=path, **how))
 
-    def resume(self, id_: str, request: messages.Resume) -> messages.Run:
+    def resume(self, run: messages.Id, request: messages.Resume) -> messages.Run:
         """Go on with a run."""
         with self._lock:
             self._check_free()
-            folder = self._folder(id_)
+            folder = self._folder(run)
             given = normalise(request.model_dump(exclude_none=True))
             options = make_plan(folder.read_config().changed(given)).options
             if not given and _is_done(options, *_progress_of(folder.read_metrics())):
@@ -117,16 +118,16 @@ class Runs:
         sitting.thread.start()
         return self.facts(id_)
 
-    def stop(self, id_: str) -> messages.Run:
+    def stop(self, run: messages.Id) -> messages.Run:
         """Ask a run of this server to end; its checkpoint holds all of it."""
-        sitting = self._sittings.get(id_)
+        sitting = self._sittings.get(run)
         if sitting is None or not sitting.is_alive:
-            if id_ not in self.library.run_folders():
+            if run not in self.library.run_folders():
                 raise UnknownError("there is no such run")
             raise BusyError("this run is not at work here, so it cannot be stopped here")
         sitting.status = "stopping"
         sitting.stop.set()
-        return self.facts(id_)
+        return self.facts(run)
 
     def close(self) -> None:
         """End all runs of this server, with their checkpoints."""
@@ -190,16 +191,16 @@ class Runs:
             model=id_ if any(path.is_file() for _, path in folder.checkpoints) else None,
         )  # fmt: skip
 
-    def records(self, id_: str, after: int) -> messages.RunRecords:
+    def records(self, run: messages.Id, after: Annotated[int, Query(ge=0, le=10**9)] = 0) -> messages.RunRecords:
         """What a run has measured since line `after` of its metrics."""
-        folder = self._folder(id_)
+        folder = self._folder(run)
         told = folder.read_metrics()
         known = messages.Record.model_fields
         try:
             records = [messages.Record(**{key: line[key] for key in line if key in known}) for line in told[after:]]
         except ValidationError as error:
             raise FileError(f"{folder.metrics} has a line that cannot be understood") from error
-        return messages.RunRecords(run=self._facts(id_, folder, told), records=records, next=len(told))
+        return messages.RunRecords(run=self._facts(run, folder, told), records=records, next=len(told))
 
 
 def _options(request: messages.Start) -> TrainOptions:

@@ -2,24 +2,25 @@
 
 import asyncio
 import hashlib
+import inspect
 import os
-import secrets
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib import resources
 from importlib.metadata import version
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Any, TypeVar
 
-from fastapi import APIRouter, FastAPI, Query, Request, Response
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from afterstate.errors import AfterstateError, FileError, ModelError, ResourceError
-from afterstate.games.game import Game, game_names, make, rule_sets, sizes
 from afterstate.kernel import on_compile
 from afterstate.web import answers, messages
+from afterstate.web.about import State, about
 from afterstate.web.guard import LOOPBACK, Guard
 from afterstate.web.library import Library, UnknownError
 from afterstate.web.runs import BusyError, Runs, step_back
@@ -56,7 +57,7 @@ class Beginning:
     """How far the server is with what it loads or compiles before anyone asks."""
 
     def __init__(self) -> None:
-        self.state: Literal["starting", "compiling", "ready"] = "starting"
+        self.state: State = "starting"
 
     def warm_up(self, library: Library) -> None:
         try:
@@ -67,6 +68,9 @@ class Beginning:
 
     def _compiling(self) -> None:
         self.state = "compiling"
+
+    def now(self) -> State:
+        return self.state
 
 
 class Work:
@@ -109,9 +113,7 @@ def make_app(library: Library, *, hosts: tuple[str, ...] = LOOPBACK, any_address
     app.add_middleware(Guard, hosts=hosts, any_address=any_address)
     _add_problems(app)
     _add_page(app)
-    _add_games(app, library, work, beginning)
-    _add_models(app, library, work)
-    _add_runs(app, runs, work)
+    _add_routes(app, library, runs, work, beginning)
     return app
 
 
@@ -155,108 +157,48 @@ def _serve(content: bytes, kind: str) -> Callable[[Request], Response]:
     return serve  # type: ignore[return-value]
 
 
-def _add_games(app: FastAPI, library: Library, work: Work, beginning: Beginning) -> None:
-    router = APIRouter(tags=["Games"])
+def _answering(work: Work, pool: ThreadPoolExecutor, answer: Callable[..., Any], *known: Any) -> Callable[..., Any]:
+    """An endpoint that lets a thread answer. A request has what `answer` takes besides what is known."""
+    described = inspect.signature(answer, eval_str=True)
+    parameters = list(described.parameters.values())[len(known) :]
 
-    @router.get("/api/about", summary="Games, rule sets, sizes and limits")
-    async def about() -> messages.About:
-        games = await work.run(work.quick, lambda: [_about_game(name) for name in game_names()])
-        return messages.About(version=version("afterstate"), state=beginning.state, games=games)
+    async def endpoint(**given: Any) -> Any:
+        return await work.run(pool, partial(answer, *known, **given))
 
-    @router.post("/api/new", summary="A first state")
-    async def new(request: messages.NewGame) -> messages.Playing:
-        seed = secrets.randbelow(10**9) if request.seed is None else request.seed
-        return await work.run(work.quick, answers.begin, request, seed, "")
-
-    @router.post("/api/replay", summary="A game again, from its seed and its moves")
-    async def replay(request: messages.Replay) -> messages.Playing:
-        return await work.run(work.quick, answers.begin, request, request.seed, request.moves)
-
-    @router.post("/api/slide", summary="One slide, and the new tile")
-    async def slide(request: messages.SlideRequest) -> messages.Slid:
-        return await work.run(work.quick, answers.slide, request)
-
-    @router.post("/api/watch", summary="Some moves by a model")
-    async def watch(request: messages.Watch) -> messages.Watched:
-        return await work.run(work.long, answers.watch, library, request)
-
-    app.include_router(router)
-
-
-def _add_models(app: FastAPI, library: Library, work: Work) -> None:
-    router = APIRouter(tags=["Questions to a model"])
-
-    @router.get("/api/models", summary="The models that can be asked")
-    async def models() -> messages.Models:
-        return await work.run(work.quick, library.models)
-
-    @router.post("/api/move", summary="Here is my board, what now?")
-    async def move(request: messages.Ask) -> messages.Answer:
-        return await work.run(work.quick, answers.move, library, request)
-
-    @router.post("/api/analyse", summary="The four values, and how it may go on")
-    async def analyse(request: messages.Ask) -> messages.Analysis:
-        return await work.run(work.quick, answers.analyse, library, request)
-
-    @router.post("/api/explain", summary="Why a slide has its value: each pattern's and each cell's share")
-    async def explain(request: messages.Why) -> messages.Explained:
-        return await work.run(work.quick, answers.explain, library, request)
-
-    @router.post("/api/coach", summary="Look back on a game: regret, luck, the worst moves")
-    async def coach(request: messages.Coaching) -> messages.Coached:
-        return await work.run(work.long, answers.coach, library, request)
-
-    app.include_router(router)
-
-
-def _add_runs(app: FastAPI, runs: Runs, work: Work) -> None:
-    router = APIRouter(tags=["Training"])
-
-    @router.get("/api/runs", summary="Training runs and recipes")
-    async def all_runs() -> messages.Runs:
-        return await work.run(work.quick, runs.all)
-
-    @router.post("/api/runs", status_code=201, summary="Start a training run")
-    async def start(request: messages.Start) -> messages.Run:
-        return await work.run(work.quick, runs.start, request)
-
-    @router.get("/api/runs/{run}", summary="What a run has measured")
-    async def records(run: messages.Id, after: Annotated[int, Query(ge=0, le=10**9)] = 0) -> messages.RunRecords:
-        return await work.run(work.quick, runs.records, run, after)
-
-    @router.post("/api/runs/{run}/stop", summary="Stop a run; it keeps all it has learned")
-    async def stop(run: messages.Id) -> messages.Run:
-        return await work.run(work.quick, runs.stop, run)
-
-    @router.post("/api/runs/{run}/resume", summary="Go on with a run")
-    async def resume(run: messages.Id, request: messages.Resume) -> messages.Run:
-        return await work.run(work.quick, runs.resume, run, request)
-
-    app.include_router(router)
-
-
-def _about_game(name: str) -> messages.AboutGame:
-    """What a game says of itself, under all its rules and on all its boards."""
-    every = {rules: [make(name, rules=rules, size=size) for size in sizes(name, rules)] for rules in rule_sets(name)}
-    most = max((game for games in every.values() for game in games), key=lambda game: game.top)
-    return messages.AboutGame(
-        game=name,
-        title=most.title,
-        rules=[_about_rules(rules, games) for rules, games in every.items()],
-        faces=[most.face(index) for index in range(most.top + 1)],
+    endpoint.__name__ = answer.__name__
+    endpoint.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters],
+        return_annotation=described.return_annotation,
     )
+    return endpoint
 
 
-def _about_rules(rules: str, games: list[Game]) -> messages.RuleSet:
-    """One rule set, from its game on each board size."""
-    game = games[-1]
-    return messages.RuleSet(
-        name=rules, note=game.note, hints=game.hints,
-        sizes=[
-            messages.BoardSize(
-                size=str(one.shape), firsts=one.firsts, goal=one.face(one.goal) or None, example=one.example,
-            )
-            for one in games
-        ],
-        next=[messages.NextTile(text=text, words=words) for text, words in game.next_tiles.items()],
-    )  # fmt: skip
+def _add_routes(app: FastAPI, library: Library, runs: Runs, work: Work, beginning: Beginning) -> None:
+    """Every address of the API: a message, an answer, and a line here."""
+
+    def add(tag: str, method: str, path: str, summary: str, answer: Callable[..., Any], **more: Any) -> None:
+        app.add_api_route(f"/api/{path}", answer, methods=[method], tags=[tag], summary=summary, **more)
+
+    def quick(answer: Callable[..., Any], *known: Any) -> Callable[..., Any]:
+        return _answering(work, work.quick, answer, *known)
+
+    def long(answer: Callable[..., Any], *known: Any) -> Callable[..., Any]:
+        return _answering(work, work.long, answer, *known)
+
+    games, models, training = "Games", "Questions to a model", "Training"
+    add(games, "GET", "about", "Games, rule sets, sizes and limits", quick(about, beginning.now))
+    add(games, "POST", "new", "A first state", quick(answers.new))
+    add(games, "POST", "replay", "A game again, from its seed and its moves", quick(answers.replay))
+    add(games, "POST", "slide", "One slide, and the new tile", quick(answers.slide))
+    add(games, "POST", "watch", "Some moves by a model", long(answers.watch, library))
+    add(models, "GET", "models", "The models that can be asked", quick(library.models))
+    add(models, "POST", "move", "Here is my board, what now?", quick(answers.move, library))
+    add(models, "POST", "analyse", "The four values, and how it may go on", quick(answers.analyse, library))
+    why = "Why a slide has its value: each pattern's and each cell's share"
+    add(models, "POST", "explain", why, quick(answers.explain, library))
+    add(models, "POST", "coach", "Look back on a game: regret, luck, the worst moves", long(answers.coach, library))
+    add(training, "GET", "runs", "Training runs and recipes", quick(runs.all))
+    add(training, "POST", "runs", "Start a training run", quick(runs.start), status_code=201)
+    add(training, "GET", "runs/{run}", "What a run has measured", quick(runs.records))
+    add(training, "POST", "runs/{run}/stop", "Stop a run; it keeps all it has learned", quick(runs.stop))
+    add(training, "POST", "runs/{run}/resume", "Go on with a run", quick(runs.resume))

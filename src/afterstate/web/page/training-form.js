@@ -4,7 +4,6 @@ import { h, segmented, selectField } from "./dom.js";
 import { fitRef, gameFacts, ruleOptions, sizeOptions } from "./games.js";
 
 const NETWORKS = [["4x6", "4x6: four patterns of 6 cells"], ["8x6", "8x6: stronger, slower"], ["own", "own patterns"]];
-const METHODS = [["tc", "TC: sets its own learning rates"], ["td", "TD: one learning rate"]];
 const TIMES = [["30s", "30 seconds"], ["2m", "2 minutes"], ["10m", "10 minutes"], ["1h", "1 hour"]];
 const FIRST = "quick";
 
@@ -77,7 +76,8 @@ function sentence(text) {
 }
 
 function ownPart(app) {
-  const chosen = { ...fitRef(app, null), network: "4x6", method: "tc", until: "time", time: "30s" };
+  const methods = app.about.methods.map((one) => [one.name, `${one.name.toUpperCase()}: ${one.about}`]);
+  const chosen = { ...fitRef(app, null), network: "4x6", method: methods.at(-1)[0], until: "time", time: "30s" };
   const patterns = textField("Patterns", "0123,4567,012456,45689a", "Cells as hex digits, with commas between.");
   const lambda = textField("Lambda", "0.5", "0 to 1; empty for the usual one.", "decimal");
   const games = textField("Games", "20k", "Such as 5000, 20k or 1M.");
@@ -109,7 +109,7 @@ function ownPart(app) {
     selectField("Game", app.about.games.map((one) => [one.game, one.title]), chosen.game,
       (game) => pick({ game, size: null })), ofGame,
     selectField("Network", NETWORKS, chosen.network, (value) => { chosen.network = value; show(); }), patterns.element,
-    selectField("Method", METHODS, chosen.method, (value) => { chosen.method = value; }),
+    selectField("Method", methods, chosen.method, (value) => { chosen.method = value; }),
     h("div", { class: "train-pair" }, lambda.element, name.element),
     h("div", { class: "stack tight" }, h("span", { class: "legend" }, "Until"),
       segmented("Until", [["time", "a time"], ["games", "games"]], chosen.until,
