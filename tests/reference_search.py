@@ -19,31 +19,24 @@ class Tree:
     value: Callable[[Any], float]
     of_states: bool = False  # what is valued: afterstates or states
     cutoff: float = 0.0
-    rare: float = 0.0
-    width: int = 4
 
     def weigh(self, state: Any, depth: int) -> dict[int, float]:
         """Every legal slide -> reward + expectation."""
         slid = self.rules.afterstates(state)
-        return {slide: reward + self.expect(after, depth - 1, 1.0, first=True) for slide, (after, reward) in slid.items()}
+        return {slide: reward + self.expect(after, depth - 1, 1.0) for slide, (after, reward) in slid.items()}
 
     def leaf(self, after: Any) -> float:
+        """What the network says; nothing is worth less than 0."""
         if not self.of_states:
-            return self.value(after)
-        return math.fsum(float(chance) * self.value(state) for state, chance in self.rules.outcomes(after))
+            return max(self.value(after), 0.0)
+        return math.fsum(float(chance) * max(self.value(state), 0.0) for state, chance in self.rules.outcomes(after))
 
-    def expect(self, after: Any, depth: int, reach: float, *, first: bool = False) -> float:
+    def expect(self, after: Any, depth: int, reach: float) -> float:
         if depth == 0 or reach < self.cutoff:
             return self.leaf(after)
         possible = [(state, float(chance)) for state, chance in self.rules.outcomes(after)]
-        if not first:
-            likeliest = max(chance for _, chance in possible)
-            possible = [(state, chance) for state, chance in possible if chance >= self.rare * likeliest]
-        total = math.fsum(chance for _, chance in possible)
-        return math.fsum(chance * self.best(state, depth, reach * chance) for state, chance in possible) / total
+        return math.fsum(chance * self.best(state, depth, reach * chance) for state, chance in possible)
 
     def best(self, state: Any, depth: int, reach: float) -> float:
-        slid = list(self.rules.afterstates(state).values())
-        if depth > 1:
-            slid = sorted(slid, key=lambda pair: -(pair[1] + self.leaf(pair[0])))[: self.width]
+        slid = self.rules.afterstates(state).values()
         return max((reward + self.expect(after, depth - 1, reach) for after, reward in slid), default=0.0)

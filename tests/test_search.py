@@ -155,21 +155,15 @@ def test_exact_values_of_threes(rules: str, context: str) -> None:
 # --- what is left out ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "cuts",
-    [{"cutoff": 0.05}, {"rare": 0.5}, {"width": 1}, {"width": 2}, {"cutoff": 0.03, "rare": 0.2, "width": 3}],
-    ids=str,
-)
-def test_cuts_leave_out_what_they_say(network: Network, cuts: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("depth", "cutoff"), [(3, 0.2), (3, 0.05), (4, 0.05), (4, 0.01)])
+def test_a_cutoff_leaves_out_what_it_says(network: Network, depth: int, cutoff: float) -> None:
     game = network.game
-    everything = {"cutoff": 0.0, "rare": 0.0, "width": 0, "calm": 0} | cuts
-    agent = Agent(network, depth=3, table=0, **everything)
-    tree = tree_2048(network, **cuts)
-    exact = Agent(network, depth=3, exact=True, table=0)
+    agent, exact = Agent(network, depth=depth, table=0, cutoff=cutoff), Agent(network, depth=depth, exact=True, table=0)
+    tree = tree_2048(network, cutoff=cutoff)
     differ = 0
-    for cells in some_boards(game, 8, 3):
+    for cells in some_boards(game, 8 if depth == 3 else 2, 3):
         choice, whole = agent.choose(state_of(game, cells)), exact.choose(state_of(game, cells))
-        assert values_of(choice) == pytest.approx(tree.weigh(cells, 3), rel=1e-6), cells
+        assert values_of(choice) == pytest.approx(tree.weigh(cells, depth), rel=1e-6), cells
         assert choice.search is not None
         assert whole.search is not None
         assert choice.search.leaves < whole.search.leaves
@@ -177,24 +171,17 @@ def test_cuts_leave_out_what_they_say(network: Network, cuts: dict[str, Any]) ->
     assert differ > 0
 
 
-def test_calm_boards_are_searched_one_slide_less(network: Network) -> None:
-    game = network.game
-    calm = Agent(network, depth=3, cutoff=0.0, rare=0.0, width=0, calm=5)
-    two, three = Agent(network, depth=2, exact=True), Agent(network, depth=3, exact=True)
-    for empty, other in ((5, two), (6, two), (4, three)):
-        for cells in some_boards(game, 3, empty):
-            state = state_of(game, cells)
-            assert calm.choose(state).values == other.choose(state).values
-
-
-def test_small_boards_have_no_cells_outside() -> None:
-    """The cells that a 2x3 board does not have are not empty ones."""
-    game = make("2048", size="2x3")
-    network = random_network(game, "012")
-    calm = Agent(network, depth=3, cutoff=0.0, rare=0.0, width=0, calm=3)
-    three = Agent(network, depth=3, exact=True)
-    state = game.parse("2 4 0 / 8 0 16")
-    assert calm.choose(state).values == three.choose(state).values
+def test_a_leaf_is_never_worth_less_than_the_end_of_the_game(game: Game) -> None:
+    """A network may say that everything is bad: the search still does not choose to end the game."""
+    network = random_network(game, "0123,4567")
+    network.weights -= 40.0
+    state = game.parse("2 4 8 16 / 4 8 16 32 / 8 16 32 64 / 16 32 64 0")
+    assert min(network.value(after) for after in game.afterstates(state).values()) < 0
+    tree = tree_2048(network)
+    for depth in (2, 3):
+        found = values_of(Agent(network, depth=depth, exact=True).choose(state))
+        assert found == pytest.approx(tree.weigh([2, 4, 8, 16, 4, 8, 16, 32, 8, 16, 32, 64, 16, 32, 64, 0], depth), rel=1e-6)
+        assert min(found.values()) >= 0.0
 
 
 def test_the_default_leaves_out_less_than_it_gains(network: Network) -> None:

@@ -78,7 +78,7 @@ def test_one_slide_needs_no_time(network: Network) -> None:
     """A forced slide is answered at once; with a second slide the search would take seconds, and had a minute."""
     forced = network.game.parse("0 2 4 8 / 0 4 8 16 / 0 8 16 32 / 0 16 32 64")
     assert len(network.game.afterstates(forced)) == 1
-    agent = Agent(network, move_time=60.0, cutoff=0.0, rare=0.0, width=0, calm=0)
+    agent = Agent(network, move_time=60.0, cutoff=0.0)
     agent.prepare()
     began = time.monotonic()
     assert agent.choose(forced).move is Slide.LEFT
@@ -129,7 +129,7 @@ def test_depth_helps_in_threes() -> None:
     assert means[1] > 1.5 * means[0]
 
 
-@pytest.mark.parametrize("cuts", [{"exact": True}, {"cutoff": 0.001, "rare": 0.3, "width": 2, "calm": 3, "table": 0}], ids=str)
+@pytest.mark.parametrize("cuts", [{"exact": True}, {"cutoff": 0.01, "table": 0}, {}], ids=str)
 def test_two_threads_search_as_one(network: Network, cuts: dict[str, Any]) -> None:
     one, two = Agent(network, depth=4, **cuts), Agent(network, depth=4, threads=2, **cuts)
     for cells in some_boards(network.game, 3, 3):
@@ -170,10 +170,8 @@ def test_two_threads_search_in_time(network: Network) -> None:
         ({"move_time": "soon"}, "move time is written like"),
         ({"move_time": "2h"}, "move time must be at most 1h00m, not 2h00m"),
         ({"depth": 3, "exact": True, "cutoff": 0.1}, "exact search leaves nothing out.*--cutoff"),
-        ({"depth": 3, "cutoff": 1.0}, "cutoff is a share"),
-        ({"depth": 3, "rare": -0.1}, "rare is a share"),
-        ({"depth": 3, "width": -1}, "width is a number of 0 to 16"),
-        ({"depth": 3, "calm": 99}, "calm is a number of 0 to 16"),
+        ({"depth": 3, "cutoff": 1.0}, "cutoff is a probability"),
+        ({"depth": 3, "cutoff": -0.1}, "cutoff is a probability"),
         ({"depth": 3, "table": "much"}, "table is written in bytes"),
         ({"depth": 3, "table": -5}, "a table cannot have -5 bytes"),
         ({"depth": 2, "downgrade": 3}, "no tile 3 of 2048"),
@@ -211,7 +209,7 @@ def test_a_board_without_a_move(network: Network) -> None:
         assert set(choice.values.values()) == {None}
 
 
-ENDLESS = ("--depth", "8", "--cutoff", "0", "--rare", "0", "--width", "0", "--calm", "0")
+ENDLESS = ("--depth", "8", "--cutoff", "0")
 
 
 def processor_time(pid: int) -> float:
@@ -275,9 +273,8 @@ def test_eval_tells_what_the_search_did(small: Path) -> None:
 
 
 def test_move_tells_what_the_search_did(small: Path) -> None:
-    for calm, depth in (("0", "4"), ("1", "3")):  # a board with so many empty cells is searched one slide less deep
-        found = done("move", small, BOARD, "--depth", "4", "--calm", calm, "--json").json
-        assert (found["depth"], found["search"]["depths"]) == (4, {depth: 1})
+    found = done("move", small, BOARD, "--depth", "4", "--json").json
+    assert (found["depth"], found["search"]["depths"]) == (4, {"4": 1})
     assert "depth 2; " in done("move", small, BOARD, "--depth", "2", "--exact").out
     assert "leaves" not in done("move", small, BOARD).out
 

@@ -3,17 +3,18 @@
     E(s', d) = sum of probability * M(s'', d - 1)        E(s', 0) = what the network says of s'
     M(s, d)  = max over slides of reward + E(s', d)      M = 0 where no slide is legal
 
-A search of depth p gives a slide reward + E(s', p - 1); depth 1 is the network's own choice. `Cuts` say what is left out.
+A search of depth p gives a slide reward + E(s', p - 1); depth 1 is the network's own choice. Positions that are met with less
+than some probability (`Lookahead.cutoff`) are leaves. Nothing else is left out, so that no rare disaster is hidden.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from afterstate.bitboard import empty_cells, to_planes
+from afterstate.bitboard import to_planes
 from afterstate.engine.choosers import MINUS_INFINITY, Desk, round_expected, survey, weigh
 from afterstate.games.game import downgrade, outcomes, slides
-from afterstate.kernel import implement, kernel, now, popcount, routine, specialised, u64
+from afterstate.kernel import implement, kernel, now, routine, specialised, u64
 from afterstate.network.lookup import isomorphs
 from afterstate.search.leaves import ask_leaves, glance, outcome_rows, slide_rows, told_leaf
 from afterstate.search.lookahead import (
@@ -40,15 +41,6 @@ _0 = u64(0)
 
 
 @kernel
-def _least_chance(search: Any, count: int, chances: Any) -> float:
-    """Outcomes that are less likely than this are left out."""
-    most = 0.0
-    for number in range(count):
-        most = max(most, chances[number])
-    return float(search.cuts.rare * most)
-
-
-@kernel
 def _slide_ahead(game: Any, net: Any, search: Any, board: u64, extra: u64, row: int) -> tuple[int, int]:
     """Write the slides of a state to a row, and ask for their leaves -> those that are legal, those to wait for."""
     after, extras, rewards = slide_rows(search, row)
@@ -57,23 +49,20 @@ def _slide_ahead(game: Any, net: Any, search: Any, board: u64, extra: u64, row: 
 
 
 @kernel
-def _expect_leaves(game: Any, net: Any, search: Any, board: u64, extra: u64, whole: bool) -> float:
-    """E(s', 1): every new tile, every slide, and the network. With `whole` no outcome is left out.
+def _expect_leaves(game: Any, net: Any, search: Any, board: u64, extra: u64) -> float:
+    """E(s', 1): every new tile, every slide, and the network.
 
     While one outcome is added up the memory of the next is under way; the two take turns with two rows.
     """
     boards, more, chances = outcome_rows(search, 1)
     count = outcomes(game, board, extra, boards, more, chances)
-    least = 0.0 if whole else _least_chance(search, count, chances)
-    expected, kept = 0.0, 0.0
+    expected = 0.0
     leaves = 0
     row = 1
     legal, asked, chance = 0, 0, 0.0
     next_legal, next_asked = 0, 0
     for number in range(count + 1):
         if number < count:
-            if chances[number] < least:
-                continue
             next_legal, next_asked = _slide_ahead(game, net, search, boards[number], more[number], row)
         row = SPARE if row == 1 else 1
         if chance > 0.0:  # this is not the first
@@ -85,12 +74,11 @@ def _expect_leaves(game: Any, net: Any, search: Any, board: u64, extra: u64, who
                     known = told_leaf(net.target, game, net, search, row, slide, bool(asked & (1 << slide)))
                     best = max(best, rewards[slide] + known)
             expected += chance * best
-            kept += chance
         if number < count:
             legal, asked, chance = next_legal, next_asked, chances[number]
     search.counts[NODES] += 1
     search.counts[LEAVES] += leaves
-    return expected if least == 0.0 else expected / kept
+    return expected
 
 
 @kernel
@@ -110,13 +98,27 @@ def _key(net: Any, search: Any, board: u64, extra: u64) -> u64:
     return min(b0, b1, b2, b3, b4, b5, b6, b7)
 
 
+@kernel
+def _all_leaves(search: Any, count: int, chances: Any, reach: float) -> bool:
+    """Whether even the likeliest outcome is met with less probability than the cutoff."""
+    most = 0.0
+    for number in range(count):
+        most = max(most, chances[number])
+    return bool(reach * most < search.cutoff[0])
+
+
 @routine
 def _expect(game: Any, net: Any, search: Any, board: u64, extra: u64, depth: int, reach: float) -> float:
     """E(s', depth), met with probability `reach`; row `depth` of the working memory is this call's own."""
-    if depth == 0 or reach < search.cuts.cutoff:
+    if depth == 0 or reach < search.cutoff[0]:
         search.counts[LEAVES] += 1
         return glance(game, net, search, board, extra)
-    whole = search.cuts.rare == 0.0 or reach == 1.0
+    boards, more, chances = outcome_rows(search, depth)
+    count = 0
+    if depth > 1:
+        count = outcomes(game, board, extra, boards, more, chances)
+        if _all_leaves(search, count, chances, reach):
+            depth = 1  # which is the same, but quicker, and known to the table more often
     key, tag, at = _0, _0, _0
     if search.table.lines != _0:
         key = _key(net, search, board, extra)
@@ -127,58 +129,32 @@ def _expect(game: Any, net: Any, search: Any, board: u64, extra: u64, depth: int
         if known:
             search.counts[FOUND] += 1
             return value
-    expected, kept = 0.0, 0.0
     if depth == 1:
-        expected = _expect_leaves(game, net, search, board, extra, whole)
+        expected = _expect_leaves(game, net, search, board, extra)
     else:
-        boards, more, chances = outcome_rows(search, depth)
         after, extras, rewards = slide_rows(search, depth)
-        count = outcomes(game, board, extra, boards, more, chances)
-        least = 0.0 if whole else _least_chance(search, count, chances)
+        expected = 0.0
         for number in range(count):
-            chance = chances[number]
-            if chance < least:
-                continue
             if _is_late(search):
                 break
-            kept += chance
-            legal = slides(game, boards[number], more[number], after, extras, rewards)
-            if search.cuts.width != 0:
-                legal = _most_promising(game, net, search, legal, depth)
+            below = reach * chances[number]
+            legal, asked = slides(game, boards[number], more[number], after, extras, rewards), 0
+            if below < search.cutoff[0]:
+                asked = ask_leaves(net, search, legal, depth)
             best = 0.0 if legal == 0 else MINUS_INFINITY
             for slide in range(4):
                 if legal & (1 << slide):
-                    below = _expect(game, net, search, after[slide], extras[slide], depth - 1, reach * chance)
-                    best = max(best, rewards[slide] + below)
-            expected += chance * best
+                    if below < search.cutoff[0]:
+                        search.counts[LEAVES] += 1
+                        value = told_leaf(net.target, game, net, search, depth, slide, bool(asked & (1 << slide)))
+                    else:
+                        value = _expect(game, net, search, after[slide], extras[slide], depth - 1, below)
+                    best = max(best, rewards[slide] + value)
+            expected += chances[number] * best
         search.counts[NODES] += 1
-        if least != 0.0:
-            expected /= kept
     if search.table.lines != _0 and search.counts[LATE] == 0:
         keep(search.table, at, key, extra, tag, expected)
     return expected
-
-
-@kernel
-def _most_promising(game: Any, net: Any, search: Any, legal: int, depth: int) -> int:
-    """Of the legal slides those that the network likes best, as many as the search is wide."""
-    if popcount(u64(legal)) <= u64(search.cuts.width):
-        return legal
-    rewards, first = search.rewards[depth], search.first[depth]
-    asked = ask_leaves(net, search, legal, depth)
-    for slide in range(4):
-        if legal & (1 << slide):
-            search.counts[LEAVES] += 1
-            known = told_leaf(net.target, game, net, search, depth, slide, bool(asked & (1 << slide)))
-            first[slide] = rewards[slide] + known
-    chosen = 0
-    for _ in range(search.cuts.width):
-        top = -1
-        for slide in range(4):
-            if (legal & (1 << slide)) and not (chosen & (1 << slide)) and (top < 0 or first[slide] > first[top]):
-                top = slide
-        chosen |= 1 << top
-    return chosen
 
 
 # --- the root ----------------------------------------------------------------------------------------------------------
@@ -193,14 +169,6 @@ def _survey(chooser: Any, net: Any, board: u64, extra: u64, legal: int, desk: De
 def lower(game: Any, search: Any, board: u64, extra: u64) -> tuple[u64, u64]:
     """The position that is searched instead of this one: one whose tiles the network knows."""
     return downgrade(game, board, extra, search.highest)
-
-
-@kernel
-def root_depth(search: Any, board: u64) -> int:
-    """How deep a position is searched if there is no limit of time."""
-    empty = np.int64(popcount(empty_cells(board))) - search.outside
-    calm = search.depth > 2 and search.cuts.calm != 0 and empty >= search.cuts.calm
-    return search.depth - 1 if calm else search.depth  # type: ignore[no-any-return]
 
 
 @kernel
@@ -222,8 +190,6 @@ def look_into(game: Any, net: Any, search: Any, board: u64, extra: u64, depth: i
     """
     after, extras, rewards = slide_rows(search, 0)
     legal = slides(game, board, extra, after, extras, rewards)
-    if search.cuts.width != 0 and depth > 1:
-        legal = _most_promising(game, net, search, legal, 0)
     best = 0.0 if legal == 0 else MINUS_INFINITY
     for slide in range(4):
         if legal & (1 << slide):
@@ -265,7 +231,7 @@ def _search_alone(root: Any, search: Any, legal: int, depth: int, values: Any) -
     return True
 
 
-def deepen(root: Any, search: Any, board: u64, legal: int, values: Any) -> int:
+def deepen(root: Any, search: Any, legal: int, values: Any) -> int:
     """Search to the depth that is asked for; if there is a limit of time, deeper and deeper -> the depth of these values.
 
     It is 0 if the search was ended before there was an answer. Compiled for one thread, plain Python for several.
@@ -275,10 +241,11 @@ def deepen(root: Any, search: Any, board: u64, legal: int, values: Any) -> int:
     search.counts[LATE] = search.counts[DEADLINE] = 0
     for slide in range(4):
         values[slide] = trial[slide] = MINUS_INFINITY
-    depth = root_depth(search, board) if search.limit == 0 else shallowest(root)
+    depth = search.depth if search.limit == 0 else shallowest(root)
     reached, last, before = 0, 0, 0
     while True:
         began_depth = now()
+        search.cutoff[0] = search.cutoffs[depth]
         if not search_to(root, search, legal, depth, trial):
             break
         for slide in range(4):
@@ -303,7 +270,7 @@ def _weigh(chooser: Any, game: Any, net: Any, board: u64, extra: u64, legal: int
     board, extra = lower(game, chooser, board, extra)
     after, extras, rewards = slide_rows(chooser, 0)
     slides(game, board, extra, after, extras, rewards)
-    _deepen(Alone(game, net), chooser, board, legal, desk.values)
+    _deepen(Alone(game, net), chooser, legal, desk.values)
 
 
 @kernel

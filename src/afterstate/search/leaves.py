@@ -1,4 +1,8 @@
-"""Leaves of a search: what the network says of an afterstate, asked for early and remembered for a while."""
+"""Leaves of a search: what the network says of an afterstate, asked for early and remembered for a while.
+
+No position is worth less than 0, whatever a network says: the game could end there. A leaf below 0 would make a search prefer
+the end of a game to going on.
+"""
 
 from typing import Any
 
@@ -37,7 +41,7 @@ def _value(net: Any, search: Any, board: u64, extra: u64) -> float:
         words[place] = seen
         at = u64(8) * net.lookups  # behind those that are waited for
         index_seen(net, board, seen, context, search.indices, at)
-        values[place + _1] = sum_weights(net, search.indices, at)
+        values[place + _1] = max(sum_weights(net, search.indices, at), 0.0)
     value: float = values[place + _1]
     return value
 
@@ -86,7 +90,7 @@ def _told_afterstate(target: Any, game: Any, net: Any, search: Any, row: int, sl
             return glance(game, net, search, after[slide], extras[slide])
         search.counts[VALUED] += 1
         words[place] = seen
-        values[place + _1] = sum_weights(net, search.indices, _index_place(net, row, slide))
+        values[place + _1] = max(sum_weights(net, search.indices, _index_place(net, row, slide)), 0.0)
     value: float = values[place + _1]
     return value
 

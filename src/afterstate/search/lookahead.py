@@ -30,24 +30,15 @@ BY_TIME = BY_DEPTH + ROWS  # from here on: moves by the time that they took
 COUNTED = BY_TIME + TIMES
 
 
-class Cuts(NamedTuple):
-    """What a search leaves out; all of them 0: nothing."""
-
-    cutoff: np.float64  # afterstates that are met with less than this probability are leaves
-    rare: np.float64  # below the first new tile, outcomes less likely than this share of the likeliest are left out
-    calm: np.int64  # with so many empty cells a search is one slide less deep
-    width: np.int64  # below the first slide, only so many are looked into, the best by the network
-
-
 class Lookahead(NamedTuple):
     """A chooser that searches, with its working memory: a row for each slide that is looked ahead."""
 
     depth: np.int64
     limit: np.int64  # nanoseconds a move; 0 if the depth alone counts
-    cuts: Cuts
+    cutoffs: NDArray[np.float64]  # (MAX_DEPTH + 1,) by depth: positions less probable than this are leaves
+    cutoff: NDArray[np.float64]  # (1,) of the search under way
     table: Table
     shared: np.bool  # isomorphic boards are one entry of the table
-    outside: np.int64  # of the sixteen cells, those that are not on the board
     highest: np.uint64  # tiles above this are unknown to the network
     counts: NDArray[np.int64]  # (COUNTED,)
     halt: NDArray[np.int64]  # (1,) not 0: end at once, the result does not matter
@@ -66,14 +57,13 @@ def make_chooser(network: Network, plan: SearchPlan, halt: NDArray[np.int64] | N
         return GREEDY
     if plan.move_time is not None and not CLOCK:
         raise InputError("this system has no clock that a search could look at; give a depth instead of a time")
-    left_out = plan.profile
     return Lookahead(
         depth=np.int64(plan.depth),
         limit=np.int64(0 if plan.move_time is None else max(round(plan.move_time * 1e9), 1)),
-        cuts=Cuts(np.float64(left_out.cutoff), np.float64(left_out.rare), np.int64(left_out.calm), np.int64(left_out.width)),
+        cutoffs=np.array(plan.cutoffs + (0.0,) * (MAX_DEPTH - plan.depth)),
+        cutoff=aligned(1, np.float64),
         table=make_table(plan.table, network.contexts),
         shared=np.bool(network.game.symmetric and network.symmetry == 8),
-        outside=np.int64(16 - network.game.shape.cells),
         highest=u64(highest),
         counts=aligned(COUNTED, np.int64),
         halt=np.zeros(1, np.int64) if halt is None else halt,

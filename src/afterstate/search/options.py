@@ -1,7 +1,7 @@
 """How a player looks ahead: every option of a search, and what it is if nothing else is asked for."""
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypedDict, Unpack
 
 from afterstate.errors import InputError
@@ -16,32 +16,18 @@ SLOWEST = 3600.0  # seconds a move
 _AT_TWO, _EXACT_GROWTH, _PRUNED_GROWTH = 8e-6, 30.0, 10.0
 
 
-@dataclass(frozen=True)
-class Profile:
-    """What a search leaves out; see `Cuts`."""
-
-    cutoff: float = 0.0
-    rare: float = 0.0
-    calm: int = 0
-    width: int = 0
-
-
-EXACT = Profile()
-# what is left out at depth 3, by game; measured in docs/search.md
-_AT_THREE = {
-    "2048": Profile(cutoff=0.12, rare=0.5, calm=6, width=2),
-    "threes": Profile(cutoff=0.05, rare=0.5),
+# Positions that are reached with less than this probability are not looked into, by game and depth: chosen by whole games of
+# strong networks (docs/search.md). Up to depth 2 nothing is left out.
+_CUTOFFS = {
+    "2048": {3: 0.2, 4: 0.05, 5: 0.02, 6: 0.008, 7: 0.003, 8: 0.001},
+    "threes": {3: 0.0, 4: 0.01, 5: 0.01, 6: 0.01, 7: 0.005, 8: 0.002},
 }
-_ANY_GAME = Profile(cutoff=0.02, rare=0.2)
-_DEEPER = 0.16  # each further slide looks into what is so many times less probable
+_ANY_GAME = {3: 0.05, 4: 0.02, 5: 0.01, 6: 0.005, 7: 0.002, 8: 0.001}
 
 
-def default_profile(game: str, depth: int) -> Profile:
-    """What a search leaves out if nothing else is asked for: nothing up to depth 2."""
-    if depth < 3:
-        return EXACT
-    first = _AT_THREE.get(game, _ANY_GAME)
-    return replace(first, cutoff=first.cutoff * _DEEPER ** (depth - 3))
+def default_cutoff(game: str, depth: int) -> float:
+    """The cutoff of a search of this depth if none is given."""
+    return _CUTOFFS.get(game, _ANY_GAME).get(depth, 0.0)
 
 
 def default_table(depth: int) -> int:
@@ -61,9 +47,6 @@ class SearchGiven(TypedDict, total=False):
     move_time: float | str | None
     exact: bool
     cutoff: float | None
-    rare: float | None
-    calm: int | None
-    width: int | None
     table: int | str | None
     downgrade: int | None
 
@@ -75,10 +58,7 @@ class SearchOptions:
     depth: int | None = _option("slides to look ahead, 1 to 8  [default: 1, or as deep as the time allows]")
     move_time: float | None = _option("time for each move, such as 10ms: deeper and deeper until it is over")
     exact: bool = _option("leave nothing out (up to depth 5)", default=False)
-    cutoff: float | None = _option("do not look into what is less probable than this, such as 0.01")
-    rare: float | None = _option("below the first, leave out new tiles less likely than this share of the likeliest, as 0.5")
-    calm: int | None = _option("look one slide less ahead on boards with this many empty cells; 0 for none")
-    width: int | None = _option("below the first, look into so many slides only, the best ones; 0 for all")
+    cutoff: float | None = _option("do not look into positions that are less probable than this, such as 0.01; 0 for all")
     table: int | None = _option("memory of the transposition table, such as 64M; 0 for none")
     downgrade: int | None = _option(
         "from this tile on take tiles above a gap for smaller ones; 0 for never  "
@@ -101,17 +81,16 @@ class SearchOptions:
             raise InputError(f"move time must be at most {format_time(SLOWEST)}, not {format_time(self.move_time)}")
         depth = self.depth if self.depth is not None else (1 if self.move_time is None else MAX_DEPTH)
         self._check_depth(depth)
-        profile = EXACT if self.exact else default_profile(game, depth)
-        names = ("cutoff", "rare", "calm", "width")
-        if self.exact and (wrong := [name for name in names if getattr(self, name)]):
-            raise InputError(f"an exact search leaves nothing out: give --exact or --{wrong[0]}, not both")
-        cuts = [getattr(profile, name) if getattr(self, name) is None else getattr(self, name) for name in names]
-        cutoff, rare = _share("cutoff", cuts[0]), _share("rare", cuts[1])
-        calm, width = _count("calm", cuts[2]), _count("width", cuts[3])
+        if self.exact and self.cutoff:
+            raise InputError("an exact search leaves nothing out: give --exact or --cutoff, not both")
+        fixed = 0.0 if self.exact else self.cutoff
+        if fixed is not None and not 0.0 <= fixed < 1.0:
+            raise InputError(f"cutoff is a probability of at least 0 and less than 1, not {fixed:g}")
+        cutoffs = tuple(default_cutoff(game, each) if fixed is None else float(fixed) for each in range(depth + 1))
         table = default_table(depth) if self.table is None else self.table
         if table < 0:
             raise InputError(f"a table cannot have {table} bytes")
-        return SearchPlan(depth, self.move_time, self.exact, Profile(cutoff, rare, calm, width), table, self.downgrade)
+        return SearchPlan(depth, self.move_time, self.exact, cutoffs, table, self.downgrade)
 
     def _check_depth(self, depth: int) -> None:
         most = MAX_EXACT if self.exact else MAX_DEPTH
@@ -131,7 +110,7 @@ class SearchPlan:
     depth: int  # slides to look ahead, at most
     move_time: float | None  # seconds; None if the depth alone counts
     exact: bool
-    profile: Profile
+    cutoffs: tuple[float, ...]  # (depth + 1,) by the depth of a search: a search by time goes deeper and deeper
     table: int  # bytes
     downgrade: int | None  # tile; None for what the training says
 
@@ -156,15 +135,3 @@ def _rough(seconds: float) -> str:
     if seconds > 2 * 86400:
         return f"about {seconds / 86400:.0f} days"
     return f"about {format_time(seconds)}"
-
-
-def _share(name: str, value: float) -> float:
-    if not 0.0 <= value < 1.0:
-        raise InputError(f"{name} is a share of at least 0 and less than 1, not {value:g}")
-    return float(value)
-
-
-def _count(name: str, value: int) -> int:
-    if not 0 <= value <= 16:
-        raise InputError(f"{name} is a number of 0 to 16, not {value}")
-    return int(value)

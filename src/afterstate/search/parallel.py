@@ -31,7 +31,7 @@ def weigh_together(network: Network, searches: Sequence[Lookahead], state: State
     afterstates = game.afterstates(State(int(board), int(extra)))
     legal = sum(1 << slide for slide in afterstates)
     if legal:
-        deepen(Together(network, searches, afterstates), searches[0], board, legal, values)
+        deepen(Together(network, searches, afterstates), searches[0], legal, values)
     else:
         values[:] = MINUS_INFINITY
 
@@ -48,6 +48,7 @@ def _search_together(root: Together, search: Any, legal: int, depth: int, values
     found = np.zeros(len(work))
     for each in root.searches:
         each.counts[DEADLINE], each.counts[LATE] = search.counts[DEADLINE], 0
+        each.cutoff[0] = search.cutoff[0]
 
     def look(thread: int, first: int, count: int) -> int:
         for number in range(first, first + count):
