@@ -152,8 +152,8 @@ def test_a_long_list_of_patterns_is_no_file_name(tmp_path: Path, monkeypatch: py
 WRONG_MOVES: list[tuple[tuple[str, ...], int, list[str]]] = [
     (("move", "small", *SIXTEEN[:15]), Exit.INPUT, ["4x4", "16 cells", "15 were given"]),
     (("move", "small", *SIXTEEN, "2"), Exit.INPUT, ["4x4", "16 cells", "17 were given"]),
-    (("move", "small", "3", *SIXTEEN[1:]), Exit.INPUT, ["cell 1", "is 3", "no tile"]),
-    (("move", "small", "1", *SIXTEEN[1:]), Exit.INPUT, ["cell 1", "is 1", "no tile"]),
+    (("move", "small", "3", *SIXTEEN[1:]), Exit.INPUT, ["cell 1", "is 3", "not a tile"]),
+    (("move", "small", "1", *SIXTEEN[1:]), Exit.INPUT, ["cell 1", "is 1", "not a tile"]),
     (("move", "small", *SIXTEEN[:15], "262144"), Exit.INPUT, ["cell 16", "262144", "131072"]),
     (("move", "small", *SIXTEEN[:15], "9" * 400), Exit.INPUT, ["cell 16", "999"]),
     (("move", "small", *SIXTEEN[:15], "two"), Exit.INPUT, ["cell 16", "'two'"]),
