@@ -232,7 +232,7 @@ def one_context_less(self: Any, context: str) -> tuple[Any, int]:
         (broken(try_slides=never_up), "a slide up changes the board but is illegal, on .+: expected legal, found illegal"),
         (broken(try_slides=none_legal), "no first state has a legal slide"),
         (broken(try_slides=more_for_left), "is the mirror image of .+, on .+: expected .+ reward 0, found .+ reward 2"),
-        (broken(try_slides=over_the_edge), "there is a tile outside of the board, on .+ found 0x1"),
+        (broken(try_slides=over_the_edge), "there is a tile outside the board, on .+ found 0x1"),
         (broken(outcomes=one_outcome_less), "are above 0 and add up to 1, on .+: expected 1, found 0"),
         (broken(outcomes=outcomes_twice), "lists every state once, on .+: expected 8, found 16"),
         (broken(outcomes=first_cell_preferred), "outcomes of a mirror image are mirror images"),

@@ -57,7 +57,7 @@ WRONG_HEADERS: dict[str, tuple[dict[str, str | None], list[str]]] = {
     "another symmetry": ({"symmetry": "1"}, ["0123 4567"]),
     "no stages": ({"stages": None}, ["lacks stages"]),
     "a stage without tables": ({"stages": "0 64"}, ["'0123@64'"]),
-    "a stage that is no tile": ({"stages": "0 100"}, ["100 is no tile"]),
+    "a stage that is no tile": ({"stages": "0 100"}, ["100 is not a tile"]),
     "stages that are no numbers": ({"stages": "0 x"}, []),
     "stages without a first": ({"stages": ""}, ["begin with 0"]),
     "target of nothing": ({"target": "nothing"}, ["'nothing'"]),

@@ -149,10 +149,10 @@ def test_values_out_of_range_are_counted(tmp_path: Path) -> None:
         ({"horizon": 0}, "horizon must be 1 to 100"),
         ({"horizon": 101}, "horizon must be 1 to 100"),
         ({"steps": 0}, "steps must be 1 to 100"),
-        ({"steps": 2, "lambda_": 0.5}, "go with lambda 0"),
+        ({"steps": 2, "lambda_": 0.5}, "need lambda 0"),
         ({"steps": 2, "order": "backward"}, "order forward"),
-        ({"optimistic": -1.0}, "optimistic value"),
-        ({"optimistic": float("inf")}, "optimistic value"),
+        ({"optimistic": -1.0}, "optimistic must be"),
+        ({"optimistic": float("inf")}, "optimistic must be"),
         ({"method": "sarsa"}, "method is tc or td"),
     ],
 )
@@ -188,7 +188,7 @@ def test_the_memory_of_folding_is_counted_before_it_is_taken(tmp_path: Path, mon
 def test_a_run_cannot_change_its_method(tmp_path: Path) -> None:
     run = learn(tmp_path / "run")
     for given in ({"method": "tc"}, {"lambda_": 0.5}, {"steps": 2}):
-        with pytest.raises(InputError, match="cannot go on"):
+        with pytest.raises(InputError, match="cannot continue"):
             resume(run.folder, given)
 
 

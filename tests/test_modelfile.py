@@ -128,7 +128,7 @@ def test_broken_files_are_refused(network: Network, tmp_path: Path) -> None:
     whole = path.read_bytes()
     for broken in (b"", b"short", whole[: len(whole) // 2], os.urandom(5000), b"\xff" * 5000, whole + b"more"):
         path.write_bytes(broken)
-        with pytest.raises(ModelError, match="not a model file, or not a whole one"):
+        with pytest.raises(ModelError, match="not a model file, or is incomplete"):
             load_model(path)
 
 

@@ -116,7 +116,7 @@ def test_win_is_the_2048_tile(game: Game) -> None:
 
 
 def test_unknown_game() -> None:
-    with pytest.raises(InputError, match=r"'2049'.*there is: 2048"):
+    with pytest.raises(InputError, match=r"'2049'.*there are: 2048"):
         make("2049")
 
 

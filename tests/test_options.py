@@ -181,9 +181,9 @@ def test_a_schedule_may_change_the_rule(schedule: str, steps: list[tuple[str, fl
         ("50%:0", ["alpha", "above 0"]),
         ("50%:-1", ["alpha", "-1"]),
         ("50%:inf", ["alpha", "inf"]),
-        ("50%:0.01,25%:0.001", ["one after the other", "50%:0.01,25%:0.001"]),
-        ("50%:0.01,50%:0.001", ["one after the other"]),
-        ("500:0.01,50%:0.001", ["one after the other"]),
+        ("50%:0.01,25%:0.001", ["rising order", "50%:0.01,25%:0.001"]),
+        ("50%:0.01,50%:0.001", ["rising order"]),
+        ("500:0.01,50%:0.001", ["rising order"]),
     ],
 )
 def test_a_wrong_schedule_is_refused(schedule: str, words: list[str]) -> None:

@@ -58,7 +58,7 @@ def test_rule_sets_and_sizes_of_our_games() -> None:
     assert games.rule_sets("threes") == ("tcg2022", "tcg2018", "tcg2018-bonus", "official")
     every = tuple(f"{rows}x{columns}" for rows in (2, 3, 4) for columns in (2, 3, 4))
     assert games.sizes("2048", "standard") == games.sizes("threes", "official") == every
-    with pytest.raises(af.InputError, match="no game is called 'chess'; there is: 2048, threes"):
+    with pytest.raises(af.InputError, match="no game is called 'chess'; there are: 2048, threes"):
         games.rule_sets("chess")
 
 

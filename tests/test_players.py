@@ -166,7 +166,7 @@ def test_a_changed_game_is_compiled_anew(tmp_path: Path) -> None:
 def test_a_game_that_is_not_there(tmp_path: Path) -> None:
     done = with_games(tmp_path / "none.py", "perft", "none")
     assert done.returncode != 0
-    assert "none.py, which is no Python file" in done.stderr
+    assert "none.py, which is not a Python file" in done.stderr
     done = with_games(EXAMPLES / "drift.py", "perft", "drift", "--size", "3x3")
     assert "4x4 board, not on 3x3" in done.stderr
 

@@ -319,7 +319,7 @@ def test_the_command_with_a_board(six: Solution) -> None:
         (("2048", "--aim", "9" * 400), Exit.INPUT, ["999..."]),
         (("2048", "--aim", "high"), USAGE, ["--aim"]),
         (("2048", "--board", "2 2"), Exit.INPUT, ["6 cells", "2 were given"]),
-        (("2048", "--board", "3 2 2 2 2 2"), Exit.INPUT, ["cell 1", "no tile"]),
+        (("2048", "--board", "3 2 2 2 2 2"), Exit.INPUT, ["cell 1", "not a tile"]),
         ((), USAGE, ["game"]),
     ],
     ids=lambda value: " ".join(value)[:30] if isinstance(value, tuple) else None,

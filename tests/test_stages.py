@@ -279,11 +279,11 @@ def test_a_schedule_by_time_changes_the_rate(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "word"),
     [
-        ({"stages": "16384"}, "stages begin with 0"),
-        ({"stages": "0,64,32"}, "do not rise"),
-        ({"stages": "0,64,64"}, "do not rise"),
-        ({"stages": "0,100"}, "100 is no tile of 2048"),
-        ({"stages": "0,65536"}, "65536 is no tile"),
+        ({"stages": "16384"}, "stages must begin with 0"),
+        ({"stages": "0,64,32"}, "must rise"),
+        ({"stages": "0,64,64"}, "must rise"),
+        ({"stages": "0,100"}, "100 is not a tile of 2048"),
+        ({"stages": "0,65536"}, "65536 is not a tile"),
         ({"stages": "0,x"}, "stages are tiles"),
         ({"stages": ""}, "stages are tiles"),
         ({"starts": "carousel"}, "carousel needs stages"),

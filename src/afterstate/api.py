@@ -1,4 +1,4 @@
-"""The few functions that people call from Python: train a player, load one."""
+"""Functions to call from Python: train a player, load one."""
 
 from pathlib import Path
 from typing import Any, Unpack
@@ -22,13 +22,13 @@ def train(
     run = train("2048", network="4x6", method="tc", lambda_=0.5, games=100_000, seed=1)
     run.network, run.folder, run.metrics[-1]["mean"]
 
-    The options are those of `afterstate train`, with underscores; `recipe` names a set of them. Without `run` a new folder is
-    made below runs/. With `resume` the run in that folder goes on, and only the options that change are given.
+    The options are those of `afterstate train`, with underscores; `recipe` names a set of them. Without `run`, a new folder is
+    made in runs/. With `resume`, the run in that folder continues; give only the options that change.
     """
     given: dict[str, Any] = dict(options)
     if resume:
         if run is None:
-            raise TypeError("resume needs the folder of a run")
+            raise TypeError("resume needs the folder of a run: give run=")
         return go_on(run, normalise(given))
     played = make(game) if isinstance(game, str) else game
     chosen = {"game": played.name, "rules": played.rules, "size": str(played.shape)} | given
@@ -36,5 +36,5 @@ def train(
 
 
 def load(path: Path | str) -> Network:
-    """A network from a model file or a run folder (its best checkpoint), memory-mapped: load("runs/mine")."""
+    """Load a network from a model file or a run folder (its best checkpoint), memory-mapped: load("runs/mine")."""
     return load_model(find_model(path))

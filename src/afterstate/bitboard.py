@@ -1,6 +1,6 @@
 """A board of up to 4x4 cells in 64 bits, without rules: where a cell lies, symmetries, cells to and from text.
 
-Cell (row, column) is the nibble at bits 16*row + 4*column; a smaller board lies in the top left corner, the rest is 0.
+Cell (row, column) is the nibble at bits 16*row + 4*column; a smaller board lies in the top left corner and the rest is 0.
 Nibbles are exponents (tile indices), not face values. For a 4x4 board:
 
     cell   0  1  2  3      bits   0-3   4-7   8-11  12-15
@@ -31,7 +31,7 @@ class Shape:
 
     def __post_init__(self) -> None:
         if not (2 <= self.rows <= 4 and 2 <= self.columns <= 4):
-            raise InputError(f"a board of {self} cannot be: rows and columns go from 2 to 4")
+            raise InputError(f"a board cannot be {self}: rows and columns go from 2 to 4")
 
     def __str__(self) -> str:
         return f"{self.rows}x{self.columns}"
@@ -78,21 +78,21 @@ def unpack(board: int, shape: Shape) -> list[int]:
 
 
 def format_cells(faces: Iterable[object], shape: Shape) -> str:
-    """Cells as one line, rows apart by a slash: '2 4 / 0 2'."""
+    """Cells as one line, rows separated by slashes: '2 4 / 0 2'."""
     words = [str(face) for face in faces]
     rows = (words[start : start + shape.columns] for start in range(0, shape.cells, shape.columns))
     return " / ".join(" ".join(row) for row in rows)
 
 
 def parse_cells(text: str, shape: Shape) -> list[int]:
-    """Read a board's numbers: slashes, commas and line ends may stand between them; '.' and '_' are empty cells."""
+    """Read a board's numbers, separated by spaces, commas, slashes or line ends; '.' and '_' are empty cells."""
     rows = [row.split() for row in text.replace(",", " ").split("/")]
     words = [word for row in rows for word in row]
     if len(words) != shape.cells:
         raise InputError(f"a {shape} board has {shape.cells} cells, but {len(words)} were given: {shorten(text)!r}")
     if len(rows) > 1 and any(len(row) != shape.columns for row in rows):
         raise InputError(
-            f"each row of a {shape} board has {shape.columns} cells, but the slashes stand elsewhere: {shorten(text)!r}"
+            f"each row of a {shape} board has {shape.columns} cells, but the slashes say otherwise: {shorten(text)!r}"
         )
     cells = []
     for number, word in enumerate(words, start=1):
@@ -109,7 +109,7 @@ def parse_cells(text: str, shape: Shape) -> list[int]:
 
 @kernel
 def _swap(x: u64, shift: u64, mask: u64) -> u64:
-    """Swap the bits under mask with those `shift` above them."""
+    """Swap the bits under mask with the bits `shift` places above them."""
     t = (x ^ (x >> shift)) & mask
     return x ^ t ^ (t << shift)
 
@@ -121,8 +121,8 @@ def transpose(x: u64) -> u64:
     return _swap(_swap(x, _S12, u64(0x0000F0F00000F0F0)), _S24, u64(0x00000000FF00FF00))
 
 
-# A board as *planes* holds the same 64 bits in another order: first bit 0 of all sixteen cells, then bit 1 of all, and so on.
-# Boards that differ in small tiles only differ in the low planes, wherever on the board these tiles lie.
+# A board as *planes* has the same 64 bits in another order: first bit 0 of all sixteen cells, then bit 1 of all, and so on.
+# Boards that differ only in small tiles differ only in the low planes, wherever those tiles lie.
 
 
 @kernel
@@ -137,7 +137,7 @@ def to_planes(x: u64) -> u64:
 
 @kernel
 def _part_bits(x: u64) -> u64:
-    """Even bits to the low half in order, odd bits to the high half: 0b1101 -> bits 0 and 1 from 1 and 1, bit 33 from bit 3."""
+    """Even bits to the low half in order, odd bits to the high half: 0b1101 -> bits 0, 1 and 33."""
     x = _swap(_swap(x, _S1, u64(0x2222222222222222)), _S2, u64(0x0C0C0C0C0C0C0C0C))
     x = _swap(_swap(x, _S4, u64(0x00F000F000F000F0)), _S8, u64(0x0000FF000000FF00))
     return _swap(x, _S16, u64(0x00000000FFFF0000))
@@ -183,10 +183,10 @@ def largest_nibble(x: u64) -> u64:
 
 @routine
 def close_gaps(x: u64, more: u64, highest: u64, lowest: u64) -> tuple[u64, u64]:
-    """Tiles above the largest missing one become one less, again and again while one is above `highest` -> x, more.
+    """Lower all tiles above the largest missing tile by one, again and again while a tile is above `highest` -> x, more.
 
-    A tile is the sum of its nibbles in both words. A gap is at `lowest` or above. With `highest` 0 nothing changes. Tiles that
-    differ stay different, so that the same ones can merge.
+    A tile is the sum of its nibbles in both words. Only tiles from `lowest` up count as missing. With `highest` 0 nothing
+    changes. Different tiles stay different, so the same pairs can merge.
     """
     top = largest_nibble(x) + largest_nibble(more)
     while highest != _ZERO and top > highest:

@@ -1,4 +1,4 @@
-"""What can go wrong, by kind. Every message says what was given, where, and what to do."""
+"""Error classes. Every message says what was given, where, and what to do."""
 
 
 class AfterstateError(Exception):
@@ -18,12 +18,12 @@ class FileError(AfterstateError):
 
 
 class ModelError(FileError):
-    """A model file that is broken, foreign, or for another game."""
+    """A model file that is broken, from another program, or for another game."""
 
 
 class DivergedError(AfterstateError):
-    """A training whose values have run away; its last checkpoint is kept."""
+    """A training run that diverged or collapsed; its checkpoints are kept."""
 
 
 class ResourceError(AfterstateError):
-    """Not enough memory or disk for what was asked."""
+    """Not enough memory or disk space."""

@@ -1,4 +1,4 @@
-"""Files: written whole or not at all, and asked about without surprises."""
+"""Files: written completely or not at all, and checks that do not raise."""
 
 import contextlib
 import errno
@@ -11,7 +11,7 @@ from afterstate.errors import FileError, ResourceError
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is a regular file; False, not an error, for a name that no file can have."""
+    """Whether this is a regular file; False, not an error, for an impossible name."""
     try:
         return path.is_file()
     except OSError:
@@ -19,7 +19,7 @@ def is_file(path: Path) -> bool:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether there is a folder; False, not an error, for a name that none can have."""
+    """Whether this is a folder; False, not an error, for an impossible name."""
     try:
         return path.is_dir()
     except OSError:
@@ -28,7 +28,7 @@ def is_folder(path: Path) -> bool:
 
 @contextlib.contextmanager
 def atomic_write(path: Path) -> Iterator[IO[bytes]]:
-    """A file that appears at `path` whole or not at all."""
+    """Open a file for writing that appears at `path` complete or not at all."""
     if not path.name or is_folder(path):
         raise FileError(f"cannot write {path}: it is a folder")
     partial = path.with_name(f".{path.name}.partial")

@@ -1,9 +1,9 @@
-"""Compiled code: the one decorator, its cache folder, choice by type, and processor instructions as plain functions.
+"""Compiled code: the decorators, the cache folder, choice by type, and processor instructions as plain functions.
 
 A *kernel* is a free function over `uint64` boards and NumPy arrays. A function marked `specialised` has one body for each
-NamedTuple class of its first argument; inside a kernel the body is chosen while compiling, in plain Python while running.
+NamedTuple class of its first argument; inside a kernel the body is chosen at compile time, in plain Python at run time.
 
-Numba turns `uint64` mixed with a signed integer into `float64`: every constant that meets a board is made by `u64`.
+Numba turns `uint64` mixed with a signed integer into `float64`, so make every constant that meets a board with `u64`.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ DISABLED = bool(numba.config.DISABLE_JIT)
 
 
 def _has_fast_bit_gather() -> bool:
-    """Whether `pext` and `pdep` are instructions here, and quick ones (before Zen 3 they are microcode)."""
+    """Whether this processor has fast `pext` and `pdep` (before Zen 3 they are microcode)."""
     if os.environ.get("AFTERSTATE_PORTABLE") or DISABLED or numba.config.CPU_NAME:
         return False
     return bool(llvm.get_host_cpu_features().get("bmi2")) and llvm.get_host_cpu_name() not in {"znver1", "znver2"}
@@ -44,13 +44,13 @@ BIT_GATHER = _has_fast_bit_gather()
 
 
 def own_games() -> dict[str, Path]:
-    """Files with games of one's own, by the name of the game: those that AFTERSTATE_GAMES lists."""
+    """Your own games: the files that AFTERSTATE_GAMES lists, by the name of the game."""
     paths = [Path(text) for text in os.environ.get("AFTERSTATE_GAMES", "").split(os.pathsep) if text]
     return {path.stem: path for path in paths}
 
 
 def _source_hash() -> str:
-    """Name of this version of the kernels: Numba does not notice when a called function of another file changes."""
+    """Hash of all kernel sources: Numba does not notice a change in a function that is called from another file."""
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version} {BIT_GATHER}".encode())
     package = Path(__file__).parent
     for path in sorted(package.rglob("*.py")):
@@ -58,19 +58,19 @@ def _source_hash() -> str:
         if b"afterstate.kernel" in source or path.name == "kernel.py":
             digest.update(path.relative_to(package).as_posix().encode() + b"\0" + source)
     for path in own_games().values():
-        with suppress(OSError):  # whoever loads it will say that it cannot be read
+        with suppress(OSError):  # the error is reported when the game is loaded
             digest.update(path.as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
 
 
 def _prepare_cache() -> Path | None:
-    """The folder for compiled kernels, made if need be; None if it cannot be written. Folders unused for 30 days go."""
+    """Make the folder for compiled kernels; None if it cannot be written. Folders unused for 30 days are deleted."""
     try:
         home = Path(os.environ.get("AFTERSTATE_CACHE") or _cache_home() / "afterstate")
         folder = home / f"kernels-{_source_hash()}"
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
-    except (OSError, RuntimeError):  # no such place, or no home
+    except (OSError, RuntimeError):  # no such place, or no home folder
         return None
     for other in home.glob("kernels-*"):
         with suppress(OSError):  # another process may be tidying up, too
@@ -89,13 +89,13 @@ CACHE = None if DISABLED else _prepare_cache()
 def kernel(function: F) -> F:
     """Compile a function to machine code on first use: no interpreter lock, kept on disk between runs.
 
-    It must not make arrays. Then nobody has to count who still needs one, which Numba would do at every step.
+    It must not make arrays: then Numba needs no reference counting, which is slow.
     """
     return _plain(function) if DISABLED else _compile(function, forceinline=True, _nrt=False)
 
 
 def routine(function: F) -> F:
-    """A kernel that stays a call of its own: one that calls itself, or is large and called from many places."""
+    """A kernel that is not inlined: it calls itself, or is large and called from many places."""
     return _plain(function) if DISABLED else _compile(function, forceinline=False, _nrt=False)
 
 
@@ -115,7 +115,7 @@ def _compile(function: F, **options: bool) -> F:
 
 
 def _plain(function: F) -> F:
-    """A kernel as plain Python: arithmetic wraps and divides without a word, as it does when compiled."""
+    """A kernel as plain Python: overflow and division by 0 give no warning, as in compiled code."""
 
     @wraps(function)
     def call(*arguments: Any) -> Any:
@@ -127,7 +127,7 @@ def _plain(function: F) -> F:
 
 @contextmanager
 def on_compile(callback: Callable[[], None]) -> Iterator[None]:
-    """Call `callback` each time a kernel is really compiled, not when it comes from the cache folder."""
+    """Call `callback` each time a kernel is compiled, but not when it is loaded from the cache folder."""
 
     class Listener(event.Listener):  # type: ignore[misc]
         def on_start(self, event: event.Event) -> None:  # noqa: ARG002
@@ -148,7 +148,7 @@ _bodies: dict[str, dict[type, Callable[..., Any]]] = {}
 def specialised(declared: F) -> F:
     """A function whose body depends on the NamedTuple class of its first argument; `implement` gives the bodies.
 
-    A body for `object` serves every class that has none of its own.
+    The body for `object` is used for every class without its own.
     """
     bodies: dict[type, Callable[..., Any]] = {}
     _bodies[f"{declared.__module__}.{declared.__name__}"] = bodies
@@ -190,7 +190,7 @@ def implement(function: Callable[..., Any], kind: type) -> Callable[[F], F]:
 
 
 def _x86(name: str) -> Callable[..., Any]:
-    """An intrinsic for an instruction that takes two 64-bit words and gives one."""
+    """An intrinsic for an instruction that takes two 64-bit words and returns one."""
 
     @intrinsic
     def instruction(typingctx: Any, x: Any, mask: Any) -> Any:
@@ -226,10 +226,10 @@ def _popcount(x: Any) -> Any:
 
 
 def pext(x: u64, mask: u64) -> u64:
-    """Gather the bits of x under mask, closed up to the low end: pext(0xABCD, 0xF0F0) -> 0xAC."""
+    """Gather the bits of x under mask at the low end: pext(0xABCD, 0xF0F0) -> 0xAC."""
     result = u64(0)
     filled = u64(0)
-    while mask != u64(0):  # one turn for each run of bits in the mask
+    while mask != u64(0):  # one pass for each run of bits in the mask
         low = mask & (~mask + u64(1))
         run = mask & ~(mask + low)
         result |= ((x & run) >> popcount(low - u64(1))) << filled
@@ -265,16 +265,16 @@ def _pdep(x: Any, mask: Any) -> Any:
 
 
 def _address(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    """Where args[0][args[1]] stands, for an intrinsic whose first arguments are an array and an index."""
+    """The address of args[0][args[1]], for an intrinsic whose first arguments are an array and an index."""
     return builder.gep(context.make_array(signature.args[0])(context, builder, args[0]).data, [args[1]])
 
 
 def prefetch(array: Any, index: Any) -> None:
-    """Ask the memory for array[index], and do not wait for it."""
+    """Start loading array[index] from memory, without waiting for it."""
 
 
 def prefetch_to_write(array: Any, index: Any) -> None:
-    """The same for what will be written to: other cores give it up at once, not only when it is."""
+    """The same before a write: other cores give up the cache line now, not when the write happens."""
 
 
 def _prefetching(*, to_write: bool) -> Callable[..., Any]:
@@ -308,11 +308,11 @@ def _prefetch_to_write(array: Any, index: Any) -> Any:
     return lambda array, index: _native_prefetch_to_write(array, index)
 
 
-CLOCK = hasattr(time, "clock_gettime") and hasattr(time, "CLOCK_MONOTONIC")  # whether kernels can tell the time
+CLOCK = hasattr(time, "clock_gettime") and hasattr(time, "CLOCK_MONOTONIC")  # whether kernels can read the clock
 
 
 def now() -> int:
-    """Nanoseconds of a clock that never goes back; always 0 on a system without one for kernels."""
+    """Nanoseconds of a monotonic clock; always 0 where kernels cannot read one."""
     return time.clock_gettime_ns(time.CLOCK_MONOTONIC) if CLOCK else 0
 
 
@@ -336,12 +336,12 @@ def _now() -> Any:
 
 
 def publish(array: Any, index: Any, value: Any) -> None:
-    """Write array[index] so that another thread that waits for it sees it, and all that was written before."""
+    """Write array[index] so that a waiting thread sees it, and everything written before it."""
     array[index] = value
 
 
 def await_value(array: Any, index: Any, value: Any) -> None:
-    """Do nothing until another thread has published this value in array[index]."""
+    """Wait until another thread has published this value in array[index]."""
     while array[index] != value:
         pass
 

@@ -1,4 +1,4 @@
-"""Memory: how much is free, and arrays that begin where the processor likes it."""
+"""Memory: how much is free, and aligned arrays."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ HUGE_PAGE = 1 << 21
 
 
 def free_memory() -> int:
-    """Bytes that a new network may take: what the system, or the container around us, has left."""
+    """Bytes free for a new network: what the system or our container has left."""
     try:
         fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
         free = int(fields["MemAvailable"].split()[0]) * 1024
@@ -28,17 +28,17 @@ def free_memory() -> int:
 
 
 def check_memory(need: int) -> None:
-    """Refuse what would not fit, before any of it is taken: memory is given out long before it is there."""
+    """Refuse what does not fit: the system hands out memory that it does not have, and fails only when it is used."""
     free = free_memory()
     if need > free:
         raise ResourceError(
-            f"this network needs {need / 2**30:.1f} GiB for its weights, but only {free / 2**30:.1f} GiB of memory are free; "
+            f"this network needs {need / 2**30:.1f} GiB for its weights, but only {free / 2**30:.1f} GiB of memory is free; "
             f"choose fewer or smaller patterns"
         )
 
 
 def allocate(size: int) -> NDArray[np.float32]:
-    """Zeros that begin at a huge page (so at a cache line too). Memory is checked before it is taken."""
+    """Zeros aligned to a huge page (so to a cache line too), if there is enough memory."""
     need = 4 * size
     check_memory(need)
     memory = np.zeros(need + HUGE_PAGE, np.uint8)
@@ -47,7 +47,7 @@ def allocate(size: int) -> NDArray[np.float32]:
 
 
 def aligned(size: int, dtype: Any) -> NDArray[Any]:
-    """Zeros that share no pair of cache lines with anything else: two threads that write to one line slow each other down."""
+    """Zeros that share no pair of cache lines with other data: threads that write to the same line slow each other down."""
     pair = 128
     memory = np.zeros(size * np.dtype(dtype).itemsize + 2 * pair, np.uint8)
     start = -memory.ctypes.data % pair

@@ -1,7 +1,7 @@
-"""The random generator of the kernels: one 64-bit word of state, passed in and handed back.
+"""The random generator of the kernels: one 64-bit word of state, passed in and returned.
 
-Game number i of a run has a stream of its own, made from (seed, purpose, i). So no thread count, no pause and no resume
-changes what a game draws, and a seed with a game's number is enough to replay it.
+Game number i of a run has its own stream, made from (seed, purpose, i). So threads, pauses and resumes do not change what a
+game draws, and a seed and a game's number are enough to replay it.
 """
 
 from enum import IntEnum
@@ -19,7 +19,7 @@ _LOW32 = u64(0xFFFFFFFF)
 
 
 class Purpose(IntEnum):
-    """What a stream is for: training and evaluation with one seed never see the same games."""
+    """What a stream is for: training and evaluation with the same seed never see the same games."""
 
     TRAIN = 1
     EVAL = 2
@@ -50,7 +50,7 @@ def draw(rng: u64) -> tuple[u64, u64]:
 
 @kernel
 def below(bits: u64, n: u64) -> u64:
-    """A number 0 .. n-1 from the high 32 of 64 random bits; no n up to 1000 is off by more than one part in four million."""
+    """A number 0 .. n-1 from the high 32 of 64 random bits; for n up to 1000 the bias is at most one part in four million."""
     return ((bits >> _S32) * n) >> _S32
 
 
@@ -61,11 +61,11 @@ def chance(bits: u64, threshold: u64) -> np.bool:
 
 
 class Random:
-    """The same generator for people: holds the state that the kernels pass around."""
+    """The same generator for Python: it holds the state that kernels pass around."""
 
     def __init__(self, seed: int, purpose: Purpose = Purpose.EVAL, number: int = 0) -> None:
         if not 0 <= seed < 2**64 or not 0 <= number < 2**64:
-            raise InputError(f"a seed and a game's number are 0 to 2**64 - 1, not {seed} and {number}")
+            raise InputError(f"a seed and a game's number must be 0 to 2**64 - 1, not {seed} and {number}")
         self.state = u64(stream(u64(seed), u64(purpose), u64(number)))
 
     def __repr__(self) -> str:

@@ -55,7 +55,7 @@ def parse_bytes(text: str | int, *, name: str = "size") -> int:
 
 
 def check_seed(seed: int) -> int:
-    """A seed that the generator can take."""
+    """Return a seed if the generator can take it, else raise."""
     if not isinstance(seed, int) or not 0 <= seed < 2**63:
         raise InputError(f"seed must be a whole number, 0 to 2**63 - 1, not {seed}")
     return seed
@@ -70,7 +70,7 @@ def format_count(count: float) -> str:
 
 
 def format_rate(rate: float) -> str:
-    """A speed for people: 1834567 -> '1.83M', 62500 -> '62.5k', 12 -> '12'."""
+    """A speed as text: 1834567 -> '1.83M', 62500 -> '62.5k', 12 -> '12'."""
     for suffix, factor in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if rate >= 0.9995 * factor:
             return f"{rate / factor:.3g}{suffix}"
@@ -78,7 +78,7 @@ def format_rate(rate: float) -> str:
 
 
 def format_bytes(size: float) -> str:
-    """Memory for people: 524288 -> '512 KiB', 268435456 -> '256 MiB'."""
+    """A memory size as text: 524288 -> '512 KiB', 268435456 -> '256 MiB'."""
     for unit, factor in (("GiB", 2**30), ("MiB", 2**20)):
         if size >= factor:
             return f"{size / factor:.3g} {unit}" if size < 1000 * factor else f"{size / factor:.0f} {unit}"
@@ -86,7 +86,7 @@ def format_bytes(size: float) -> str:
 
 
 def format_time(seconds: float) -> str:
-    """A duration for people: 3725 -> '1h02m', 95 -> '1m35s', 4.2 -> '4.2s', 0.0105 -> '10.5ms'."""
+    """A duration as text: 3725 -> '1h02m', 95 -> '1m35s', 4.2 -> '4.2s', 0.0105 -> '10.5ms'."""
     if 0 < seconds < 0.1:
         return f"{seconds * 1e3:.3g}ms" if seconds >= 0.001 else f"{seconds * 1e6:.3g}us"
     if seconds < 10:
@@ -99,5 +99,5 @@ def format_time(seconds: float) -> str:
 
 
 def shorten(text: str, width: int = 80) -> str:
-    """At most `width` characters of something that a user gave, for an error message."""
+    """At most `width` characters of a user's text, for an error message."""
     return text if len(text) <= width else text[: width - 3] + "..."

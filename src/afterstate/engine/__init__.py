@@ -1,1 +1,1 @@
-"""A game as it is played, once for all uses."""
+"""Playing games: one game loop for all uses."""

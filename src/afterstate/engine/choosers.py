@@ -1,7 +1,7 @@
 """Choosers: who picks the slide. Each is a type; `search` adds its own.
 
 `Greedy` looks one slide ahead: reward plus the network's value of what follows. A network that values afterstates is asked
-about each slid board; one that values states about every board that a new tile may make of it. `Script` makes given slides.
+about each afterstate; one that values states, about every state that a new tile may lead to. `Script` makes given slides.
 """
 
 from typing import Any, NamedTuple
@@ -34,13 +34,13 @@ GREEDY = Greedy()
 
 
 class Desk(NamedTuple):
-    """Working memory of one thread. A move has a slot of 4 * m indices; the slots take turns."""
+    """Working memory of one thread. A move uses a slot of 4 * m indices; the slots take turns."""
 
     after: NDArray[np.uint64]  # (4,) boards of the four afterstates
     extras: NDArray[np.uint64]  # (4,)
     rewards: NDArray[np.int64]  # (4,)
     values: NDArray[np.float64]  # (4,) reward + value of each slide; -inf where it is illegal
-    indices: NDArray[Any]  # (slots * slot,) 32 bits wide where that is enough
+    indices: NDArray[Any]  # (slots * slot,) uint32 if that is enough, else uint64
     slot: np.uint64  # 4 * m
     boards: NDArray[np.uint64]  # (MAX_OUTCOMES,)
     more: NDArray[np.uint64]  # (MAX_OUTCOMES,)
@@ -48,7 +48,7 @@ class Desk(NamedTuple):
 
 
 def make_desk(net: Lookup | None = None, *, slots: int = 1) -> Desk:
-    """Working memory, on cache lines that no other thread's lies on; without a network for choosers that do not think."""
+    """Working memory, on cache lines that no other thread uses; `net` is None for choosers that need no network."""
     slot = 0 if net is None else 4 * int(net.lookups)
     wide = np.uint32 if net is None or net.weights.size <= 2**32 else np.uint64
     return Desk(
@@ -69,12 +69,12 @@ def make_desk(net: Lookup | None = None, *, slots: int = 1) -> Desk:
 
 @specialised
 def survey(chooser: Any, net: Any, board: u64, extra: u64, legal: int, desk: Desk, at: u64) -> None:
-    """Write what will be looked up for this move to desk.indices[at:], slide i at i * m, and ask the memory for it."""
+    """Write the indices for this move to desk.indices[at:], slide i at i * m, and prefetch the weights."""
 
 
 @specialised
 def weigh(chooser: Any, game: Any, net: Any, board: u64, extra: u64, legal: int, desk: Desk, at: u64) -> None:
-    """Fill desk.values for a state whose `slides` and `survey` are on the desk."""
+    """Fill desk.values for a state, after `slides` and `survey`."""
 
 
 @specialised
@@ -92,7 +92,7 @@ def _choose_best(
 
 @kernel
 def best_slide(values: Any, legal: int) -> int:
-    """The legal slide with the largest value, the first of equals; one must be legal. Values that are no numbers lose."""
+    """The legal slide with the largest value, the first of equals; one must be legal. A NaN never beats an earlier slide."""
     best = NO_SLIDE
     top = MINUS_INFINITY
     for slide in range(4):
@@ -103,7 +103,7 @@ def best_slide(values: Any, legal: int) -> int:
 
 @kernel
 def round_expected(expected: float) -> float:
-    """An expectation without its last bits, which depend on the order of the outcomes: isomorphic slides stay equal."""
+    """Round off the last bits, which depend on the order of the outcomes, so that isomorphic slides stay equal."""
     return np.float64(np.float32(expected))
 
 

@@ -1,7 +1,7 @@
 """The game loop: one for training, evaluation, replay, review and the page.
 
-Three parts are chosen by type while compiling, and each may be `Nobody`: a chooser picks the slide (`choosers`), an observer
-looks on (`record`, and `learning.starts`), a learner learns (`learning.learner`). What is not there costs nothing.
+Three parts are chosen by type at compile time: a chooser picks the slide (`choosers`), an observer looks on (`record`, and
+`learning.starts`), a learner learns (`learning.learner`). An observer or learner may be `Nobody`, which costs nothing.
 """
 
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ _0 = u64(0)
 
 
 class Nobody(NamedTuple):
-    """An observer that sees nothing, a learner that learns nothing, a network that no one asks."""
+    """An observer that sees nothing, a learner that learns nothing, a network that is never used."""
 
     unused: np.uint64 = u64(0)
 
@@ -28,7 +28,7 @@ NOBODY = Nobody()
 
 
 class Table(NamedTuple):
-    """All that sit around one board."""
+    """The parts of one game loop."""
 
     chooser: Any
     observer: Any
@@ -41,19 +41,19 @@ class Table(NamedTuple):
 
 @specialised
 def see_state(observer: Any, net: Any, number: int, board: u64, extra: u64) -> bool:
-    """State `number` of the game is known, from 0 on -> whether the game goes on."""
+    """See state `number` of the game, counted from 0 -> whether to play on."""
 
 
 @specialised
 def see_slide(observer: Any, number: int, slide: int, desk: Desk) -> None:
-    """A slide was chosen in state `number`."""
+    """See the slide chosen in state `number`."""
 
 
 @specialised
 def begin_again(observer: Any, turn: u64, moves: int, rng: u64) -> tuple[bool, u64, u64, u64, u64]:
-    """The last game had so many moves and was number `turn` of its round -> whether another follows in this round.
+    """Decide whether another game follows in this round, after game number `turn` with this many moves.
 
-    Returns (whether one does, its number, board, extra, rng).
+    Returns (whether one follows, its number, board, extra, rng).
     """
 
 
@@ -77,22 +77,22 @@ def _never_again(observer: Any, turn: u64, moves: int, rng: u64) -> tuple[bool, 
 
 @specialised
 def begin_learning(learner: Any) -> Any:
-    """What a learner has to remember from move to move; the next three get it, and give it back."""
+    """What a learner remembers from move to move; the functions below take it, and return it while the game lasts."""
 
 
 @specialised
 def learn_state(learner: Any, memory: Any, net: Any, board: u64, extra: u64, desk: Desk, at: u64) -> Any:
-    """A state is known, and what the move will look up is on its way."""
+    """Learn when a state is known and the weights for its move are prefetched."""
 
 
 @specialised
 def learn_slide(learner: Any, memory: Any, net: Any, slide: int, desk: Desk, at: u64) -> Any:
-    """A slide was chosen."""
+    """Learn when a slide is chosen."""
 
 
 @specialised
 def finish_learning(learner: Any, memory: Any, net: Any, moves: int, desk: Desk) -> None:
-    """The game is over."""
+    """Learn when the game is over."""
 
 
 @implement(begin_learning, Nobody)
@@ -120,7 +120,7 @@ def _finish_nothing(learner: Any, memory: Any, net: Any, moves: int, desk: Desk)
 
 @kernel
 def play_game(table: Any, game: Any, net: Any, board: u64, extra: u64, rng: u64) -> Any:
-    """Play from a state on, to the end or until someone stops it -> sum of rewards, moves, board, extra, rng."""
+    """Play from a state to the end, or until observer or chooser stop it -> sum of rewards, moves, board, extra, rng."""
     chooser, observer, learner, desk = table.chooser, table.observer, table.learner, table.desk
     rewards, moves = 0, 0
     at = _0  # where this move's slot begins
@@ -148,9 +148,9 @@ def play_game(table: Any, game: Any, net: Any, board: u64, extra: u64, rng: u64)
 
 @kernel
 def _play_games(table: Any, game: Any, net: Any, seed: u64, purpose: u64, first: int, results: Any) -> None:
-    """Play games number first, first + 1, ... as many as there is room for results.
+    """Play games number first, first + 1, ... until `results` is full.
 
-    Games that begin elsewhere than the rules say follow each of them, and leave no results.
+    The observer may add games after each of them that begin elsewhere; these leave no results.
     """
     for number in range(results.scores.size):
         rng = stream(seed, purpose, u64(first + number))
@@ -166,13 +166,13 @@ def _play_games(table: Any, game: Any, net: Any, seed: u64, purpose: u64, first:
 
 
 class Seat:
-    """One thread's place at the board: who chooses, observes and learns there, with working memory of its own."""
+    """One thread's place at the board: its chooser, observer, learner and working memory."""
 
     def __init__(
         self, game: Game, net: Lookup | None, chooser: Any = GREEDY, *, observer: Any = NOBODY, learner: Any = NOBODY,
         slots: int = 1,
     ) -> None:  # fmt: skip
-        """`slots` are the moves whose indices the learner needs at the same time."""
+        """`slots` is the number of moves whose indices the learner needs at the same time."""
         self.game = game
         self.net = NOBODY if net is None else net
         self.chooser, self.observer, self.learner = chooser, observer, learner
@@ -182,11 +182,11 @@ class Seat:
         return Table(self.chooser, self.observer, self.learner, self.desk)
 
     def play(self, seed: int, purpose: Purpose, first: int, results: Results) -> None:
-        """Play games number first, first + 1, ... of a seed, as many as there is room for results."""
+        """Play games number first, first + 1, ... of a seed, until `results` is full."""
         _play_games(self._table(), self.game.tables, self.net, u64(seed), u64(purpose), first, results)
 
     def play_from(self, state: State, rng: Random) -> int:
-        """Play from a state on until the observer has enough or the game is over -> moves. `rng` draws the new tiles."""
+        """Play from a state until the observer stops it or the game is over -> moves. `rng` draws the new tiles."""
         _, moves, _, _, drawn = play_game(
             self._table(), self.game.tables, self.net, u64(state.board), u64(state.extra), rng.state
         )

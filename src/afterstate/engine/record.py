@@ -1,4 +1,4 @@
-"""A game on record: every state, the slide made in it, and what that led to."""
+"""A recorded game: every state, the slide made in it, and what that led to."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,12 +14,12 @@ from afterstate.games.game import Afterstate, Game, Slide, State
 from afterstate.kernel import implement, now, u64
 from afterstate.rng import Random
 
-LETTERS = "URDL"  # the four slides, as texts of moves write them
+LETTERS = "URDL"  # the four slides as letters
 SLIDER, PLACER = "afterstate", "random"
 
 
 class Recorder(NamedTuple):
-    """An observer that writes a game down, as far as there is room and time."""
+    """An observer that records a game while there is room and time."""
 
     boards: NDArray[np.uint64]  # (moves + 1,) states
     extras: NDArray[np.uint64]  # (moves + 1,)
@@ -30,7 +30,7 @@ class Recorder(NamedTuple):
 
 
 def make_recorder(moves: int, *, seconds: float = 0.0) -> Recorder:
-    """Room for so many moves and the state after them, to be made in about so many seconds (0: any)."""
+    """Room for `moves` moves and the state after them; recording stops after about `seconds` (0: no limit)."""
     boards, extras, after = np.zeros((3, moves + 1), np.uint64)
     deadline = np.int64(now() + round(seconds * 1e9) if seconds else 0)
     return Recorder(boards, extras, after, np.zeros(moves + 1, np.uint8), np.zeros(moves + 1, np.int64), deadline)
@@ -51,10 +51,10 @@ def _keep_slide(observer: Any, number: int, slide: int, desk: Desk) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """A game of n slides, and who played it when."""
+    """A game of n slides, and who played it and when."""
 
     game: Game
-    boards: NDArray[np.uint64]  # (n + 1,) states; the last is an afterstate if no tile came any more
+    boards: NDArray[np.uint64]  # (n + 1,) states; the last is an afterstate if no tile followed
     extras: NDArray[np.uint64]  # (n + 1,)
     after: NDArray[np.uint64]  # (n,) boards of the afterstates
     slides: NDArray[np.uint8]  # (n,)
@@ -66,17 +66,17 @@ class Record:
 
     @classmethod
     def cut(cls, game: Game, kept: Recorder, moves: int, **facts: Any) -> Self:
-        """What a recorder has seen of a game of so many moves; it may then see the next one."""
+        """Copy a game of `moves` moves out of a recorder, which can then record the next one."""
         boards, extras = kept.boards[: moves + 1].copy(), kept.extras[: moves + 1].copy()
         parts = (kept.after[:moves].copy(), kept.slides[:moves].copy(), kept.rewards[:moves].copy())
         return cls(game, boards, extras, *parts, **facts)
 
     def __len__(self) -> int:
-        """Its slides."""
+        """The number of slides."""
         return len(self.slides)
 
     def state(self, number: int) -> State:
-        """The state after so many slides; -1 is the last."""
+        """The state after `number` slides; -1 is the last."""
         return State(int(self.boards[number]), int(self.extras[number]))
 
     @cached_property
@@ -107,12 +107,12 @@ class Record:
 
     @property
     def largest(self) -> int:
-        """The largest tile at the end, as it is written."""
+        """The face of the largest tile at the end."""
         return self.game.face(self.largest_index)
 
     @property
     def moves(self) -> str:
-        """Its slides, a letter each."""
+        """The slides as letters."""
         return format_moves(self.slides)
 
 
@@ -132,7 +132,7 @@ def format_moves(moves: NDArray[np.uint8]) -> str:
 
 
 def replay(game: Game, rng: Random, moves: NDArray[np.uint8]) -> Record:
-    """A game again, from its seed and its slides; `rng` is then where the game would go on from."""
+    """Play a game again from its seed and slides; `rng` ends up where the game would continue."""
     kept = make_recorder(len(moves))
     count = Seat(game, None, Script(moves), observer=kept).play_from(game.start(rng), rng)
     record = Record.cut(game, kept, count)

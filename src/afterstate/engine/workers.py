@@ -1,4 +1,4 @@
-"""Many games over many threads. Kernels run without the interpreter lock; a thread takes the next few games when it is free."""
+"""Many games on many threads. Kernels run without the interpreter lock; a free thread takes the next few games."""
 
 import os
 import signal
@@ -14,13 +14,13 @@ from afterstate.errors import InputError
 from afterstate.games.results import Results, Summary, make_results, summarise
 from afterstate.rng import Purpose
 
-TICK = 0.1  # seconds between two looks at the stop flag and the display
-MAX_CHUNK = 10  # games that one call of a kernel plays; between two of them threads settle what they have learned
+TICK = 0.1  # seconds between checks of the stop flag and updates of the display
+MAX_CHUNK = 10  # games in one kernel call; between calls threads settle what they have learned
 MAX_THREADS = 256
 
 
 def count_threads(threads: int | None) -> int:
-    """How many threads to use: those asked for, or one for each processor that we may use."""
+    """How many threads to use: as given, or one for each processor that we may use."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if not 1 <= threads <= MAX_THREADS:
@@ -30,7 +30,7 @@ def count_threads(threads: int | None) -> int:
 
 @contextmanager
 def stop_on_signal(stop: threading.Event) -> Iterator[None]:
-    """Let Ctrl-C and a polite kill set `stop` instead of breaking in; outside the main thread this does nothing."""
+    """Let Ctrl-C and SIGTERM set `stop` instead of interrupting; does nothing outside the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -48,14 +48,14 @@ def stop_on_signal(stop: threading.Event) -> Iterator[None]:
 
 @dataclass
 class Share:
-    """How far a set of games has come, for displays."""
+    """How many games and moves are done, for displays."""
 
     games: int = 0
     moves: int = 0
 
 
 class Workers:
-    """Hands out games first, first + 1, ... to threads. After `stop` no new ones are begun; those begun are finished."""
+    """Hands out games first, first + 1, ... to threads. After `stop` no new games begin; those under way are finished."""
 
     def __init__(self, threads: int, stop: threading.Event) -> None:
         self.threads = threads
@@ -73,9 +73,9 @@ class Workers:
         on_tick: Callable[[Share], None] | None = None,
         on_stop: Callable[[], None] | None = None,
     ) -> int:
-        """Call play(thread, first, count) -> moves until all games are played or a stop is asked for -> games begun.
+        """Call play(thread, first, count) -> moves until all games are played or `stop` is set -> games begun.
 
-        `on_stop` is called soon after a stop: it may end the games that are under way.
+        `on_stop` is called soon after a stop; it may end games that are under way.
         """
         threads = threads or self.threads
         share = Share()
@@ -124,9 +124,9 @@ def play_match(
     *,
     on_tick: Callable[[Share], None] | None = None,
 ) -> tuple[Summary | None, Results]:
-    """Play with learning off, a thread for each seat -> what was reached, game by game; no summary if no game was finished.
+    """Play with learning off, one thread per seat -> summary and results; the summary is None if no game was finished.
 
-    The games are those of (seed, EVAL): no training game is among them, and the number of threads changes nothing.
+    The games are those of (seed, EVAL): none of them is a training game, and the number of threads does not matter.
     """
     results = make_results(games)
 

@@ -1,1 +1,1 @@
-"""What may happen: the rules of each game."""
+"""The rules of each game."""

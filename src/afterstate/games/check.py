@@ -1,4 +1,4 @@
-"""Check a game against itself: play from fixed seeds, and compare what its kernels, bounds and text say of the same states.
+"""Check a game against itself: play from fixed seeds, and compare what its kernels, bounds and text say about the same states.
 
 A game has many parts that must agree: `spawn` draws what `outcomes` lists, `parse` reads what `format` writes, a slide of a
 mirrored board is the mirrored slide. `check_game` does not know the rules; it finds parts that contradict each other.
@@ -18,20 +18,20 @@ from afterstate.games.game import Afterstate, Game, Outcome, Slide, State, annou
 from afterstate.kernel import kernel, u64
 from afterstate.rng import Random
 
-GAMES = 6  # half of them by random slides, half by the first legal one of ORDER, which goes further
-SLIDES = 300  # of one game, at most
+GAMES = 6  # half play random slides, half the first legal one of ORDER, which gets further
+SLIDES = 300  # at most, in one game
 ORDER = (Slide.LEFT, Slide.DOWN, Slide.RIGHT, Slide.UP)
-DRAWN_EVERY = 50  # slides, from one afterstate whose new tiles are drawn to the next
+DRAWN_EVERY = 50  # slides between two afterstates whose new tiles are drawn
 DRAWS = 3000  # new tiles from each of those
-EXPECTED = 10.0  # outcomes that are expected less often than this among the draws are counted together
-SURE = 25.0  # a bound on chance is passed by luck with probability e**-25 at most
+EXPECTED = 10.0  # outcomes expected less often than this in the draws are counted together
+SURE = 25.0  # a correct game fails by bad luck with probability e**-25 at most
 
 Position = State | Afterstate
 
 
 @dataclass(frozen=True)
 class GameReport:
-    """What was checked without finding anything wrong."""
+    """What was checked and found correct."""
 
     game: str
     games: int
@@ -40,9 +40,9 @@ class GameReport:
     mirrored: int  # mirrored boards whose slides were compared; 0 if the game is not symmetric
     outcomes: int
     draws: int
-    placed: int  # outcomes that `place` led to as well
-    seen: int  # looks of a network at a position
-    downgraded: int  # states whose large tiles were taken for smaller ones
+    placed: int  # outcomes that `place` also led to
+    seen: int  # times that a network looked at a position
+    downgraded: int  # states whose large tiles were lowered
 
     def __str__(self) -> str:
         counts = [(name, value) for name, value in vars(self).items() if name != "game"]
@@ -50,9 +50,9 @@ class GameReport:
 
 
 def check_game(game: Game, *, games: int = GAMES, seed: int = 1) -> GameReport:
-    """Play some games and compare all that the game says of the states met; raises GameError at the first contradiction.
+    """Play some games and compare what the game says about the states met; raise GameError at the first contradiction.
 
-    The same seed checks the same states. print(check_game(make("2048"))) tells how much was compared.
+    The same seed checks the same states. print(check_game(make("2048"))) shows how much was compared.
     """
     if games < 1:
         raise InputError(f"at least one game must be played to check the rules, not {games}")
@@ -70,7 +70,7 @@ def check_game(game: Game, *, games: int = GAMES, seed: int = 1) -> GameReport:
 
 
 def _transforms(shape: Shape) -> Iterator[tuple[list[int], dict[Slide, Slide]]]:
-    """Every way to turn or mirror a board but "as it is": where each cell goes, and what each slide becomes."""
+    """Every way to turn or mirror a board that changes it: where each cell goes, and what each slide becomes."""
     for flipped, mirrored, turned in np.ndindex(2, 2, 1 + shape.square):
         if not (flipped or mirrored or turned):
             continue
@@ -117,7 +117,7 @@ def _downgrade(game: Any, board: u64, extra: u64, highest: u64) -> Any:
 
 
 class _Checker:
-    """One game, and how much of it was compared so far."""
+    """One game, and how much of it has been compared so far."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -126,18 +126,18 @@ class _Checker:
         self.sights = self._find_sights()
 
     def fail(self, what: str, position: Position | None, expected: object, found: object) -> NoReturn:
-        """Say what is wrong, where, and what should have been."""
+        """Raise an error that says what is wrong, where, and what was expected."""
         where = "" if position is None else f", on {self._text(position)}"
         raise GameError(f"{self.game!r}: {what}{where}: expected {expected}, found {found}")
 
     def _text(self, position: Position) -> str:
         try:
             return self.game.format(position)
-        except Exception:  # the game's own writing may be what is wrong: then the tiles by their index
+        except Exception:  # `format` itself may be wrong: then show the tiles by index
             return format_cells(unpack(position.board, self.game.shape), self.game.shape)
 
     def play(self, number: int, seed: int) -> None:
-        """One game, with all checks on the way."""
+        """Play one game with all checks."""
         game = self.game
         rng = Random(seed, number=number)
         chooser = np.random.default_rng([seed, number])
@@ -162,7 +162,7 @@ class _Checker:
     # --- what does not depend on a state -----------------------------------------------------------------------------------
 
     def check_facts(self) -> None:
-        """Tiles, names and the example."""
+        """Check tiles, names and the example."""
         game = self.game
         faces = [game.face(index) for index in range(game.top + 1)]
         if faces[0] != 0 or len(set(faces)) != len(faces):
@@ -177,7 +177,7 @@ class _Checker:
         self._check_state(example, 0)
 
     def _find_sights(self) -> list[tuple[str, Any, int]]:
-        """What networks may see: nothing but tiles, what they see unless something else is asked for, and each feature."""
+        """What networks may see: only tiles, the default context, each feature, and all features."""
         game, found = self.game, []
         for context in dict.fromkeys(("", game.context, *game.features, "+".join(game.features))):
             try:
@@ -195,10 +195,10 @@ class _Checker:
             self.fail("a first state has `firsts` tiles", state, self.game.firsts, tiles)
 
     def _check_position(self, position: Position) -> None:
-        """Cells, the largest tile, and what networks see."""
+        """Check cells, the largest tile, and what networks see."""
         game = self.game
         if position.board & ~(15 * game.shape.mask):
-            self.fail("there is a tile outside of the board", position, "0 there", f"{position.board:#018x}")
+            self.fail("there is a tile outside the board", position, "0 there", f"{position.board:#018x}")
         cells = game.cells(position)
         if [cell != 0 for cell in cells] != [nibble != 0 for nibble in unpack(position.board, game.shape)]:
             self.fail("`cells` is empty where the board is", position, unpack(position.board, game.shape), cells)
@@ -214,7 +214,7 @@ class _Checker:
             self.counts["seen"] += 1
 
     def _check_state(self, state: State, rewards: int) -> Mapping[Slide, Afterstate]:
-        """A state in which the player is to slide -> its legal slides."""
+        """Check a state -> its legal slides."""
         self._check_position(state)
         self._check_text(state)
         legal = self._check_slides(state, rewards)
@@ -237,7 +237,7 @@ class _Checker:
             self.fail("`next_tile` is one of `next_tiles`", state, list(game.next_tiles) or "nothing", repr(shown))
 
     def _check_slides(self, state: State, rewards: int) -> Mapping[Slide, Afterstate]:
-        """Legal is what changes the board. A game may also be over by a rule of its own: then nothing is legal."""
+        """A slide is legal if it changes the board. A game may also end by its own rule: then no slide is legal."""
         game, tried = self.game, self.game.try_slides(state)
         over = not any(legal for _, legal in tried.values())
         for slide, (afterstate, legal) in tried.items():
@@ -254,7 +254,7 @@ class _Checker:
         return {slide: afterstate for slide, (afterstate, legal) in tried.items() if legal}
 
     def _check_mirrors(self, state: State) -> None:
-        """The slides of a mirrored board are the mirrored slides. Only `extra` 0 is known to say nothing of direction."""
+        """The slides of a mirrored board are the mirrored slides. Only an `extra` of 0 is sure not to depend on direction."""
         if state.extra:
             return
         game, shape, tried = self.game, self.game.shape, self.game.try_slides(state)
@@ -274,7 +274,7 @@ class _Checker:
         return f"{'legal' if legal else 'illegal'}, {self._text(afterstate)}, reward {afterstate.reward}"
 
     def _check_downgrade(self, state: State, legal: Mapping[Slide, Afterstate]) -> None:
-        """With its large tiles taken for smaller ones a state has the same legal slides, to the same cells."""
+        """With its large tiles lowered, a state has the same legal slides, to the same cells."""
         game = self.game
         for highest in range(game.lowest_downgrade, game.largest(state)):
             board, extra = _downgrade(game.tables, u64(state.board), u64(state.extra), u64(highest))
@@ -289,7 +289,7 @@ class _Checker:
     # --- new tiles ---------------------------------------------------------------------------------------------------------
 
     def _check_outcomes(self, afterstate: Afterstate) -> dict[State, float]:
-        """Probabilities add up to 1, and every state stands there once -> the probability of each."""
+        """Probabilities add up to 1, and every state is listed once -> the probability of each."""
         every = self.game.outcomes(afterstate)
         found = _by_state(every)
         if len(found) != len(every):
@@ -302,7 +302,7 @@ class _Checker:
     def _check_mirrored_outcomes(self, afterstate: Afterstate, found: Mapping[State, float]) -> None:
         if not self.transforms or afterstate.extra or any(state.extra for state in found):
             return
-        cells, _ = self.transforms[self.counts["outcomes"] % len(self.transforms)]  # one of them: all would take long
+        cells, _ = self.transforms[self.counts["outcomes"] % len(self.transforms)]  # only one: all would take too long
         shape = self.game.shape
         mirrored = Afterstate(_turn(afterstate.board, cells, shape), 0, 0)
         expected = {State(_turn(state.board, cells, shape)): chance for state, chance in found.items()}
@@ -312,12 +312,12 @@ class _Checker:
             self.fail(what, mirrored, f"{len(expected)} of the same probabilities", f"{len(others)} others")
 
     def _check_place(self, afterstate: Afterstate, found: Mapping[State, float]) -> None:
-        """A tile that comes from a record leads to the outcome with that tile, and never onto another tile."""
+        """Placing a tile leads to the outcome with that tile; a cell that is taken is refused."""
         game, before = self.game, self.game.cells(afterstate)
         for state in found:
             changed = [cell for cell, tile in enumerate(game.cells(state)) if tile != before[cell]]
             if len(changed) != 1 or before[changed[0]]:
-                continue  # more than a new tile: records have no words for it
+                continue  # more than one new tile: records cannot say that
             tile = game.cells(state)[changed[0]]
             hint = int(_announced(game.tables, u64(state.extra)))
             placed = self._place(afterstate, changed[0], tile, hint, state)
@@ -346,7 +346,7 @@ class _Checker:
             self.fail("`sample` draws one of `outcomes`", afterstate, f"one of {len(found)} outcomes", self._text(state))
 
     def _check_draws(self, afterstate: Afterstate, found: Mapping[State, float], rng: Random) -> None:
-        """Draw many new tiles: how often each came must fit its probability (Pearson's chi-square)."""
+        """Draw many new tiles: how often each comes must fit its probability (Pearson's chi-square)."""
         drawn: Counter[State] = Counter()
         for _ in range(DRAWS):
             state = self.game.sample(afterstate, rng)

@@ -2,7 +2,7 @@
 
     state --slide--> afterstate + reward --new tile--> state
 
-A position is two 64-bit words, `board` and `extra`; what `extra` holds is the game's own affair.
+A position is two 64-bit words, `board` and `extra`; what `extra` holds is up to the game.
 """
 
 import sys
@@ -25,7 +25,7 @@ from afterstate.kernel import allocating, implement, kernel, own_games, speciali
 from afterstate.rng import Random
 from afterstate.units import shorten
 
-MAX_OUTCOMES = 512  # room for the outcomes of one afterstate, in any game
+MAX_OUTCOMES = 512  # the most outcomes of one afterstate, in any game
 
 # module and rule sets of each game; the first rule set is the default
 GAMES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -47,7 +47,7 @@ class Slide(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A position in which the player is to slide."""
+    """A position before a slide."""
 
     board: int
     extra: int = 0
@@ -64,7 +64,7 @@ class Afterstate:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One thing that a new tile may do to an afterstate."""
+    """One state that a new tile may lead to, and its probability."""
 
     state: State
     probability: float
@@ -80,7 +80,7 @@ def start(game: Any, rng: u64) -> tuple[u64, u64, u64]:
 
 @specialised
 def slides(game: Any, board: u64, extra: u64, after: Any, extras: Any, rewards: Any) -> int:
-    """Write the four afterstates and their rewards, slide i at index i -> bit i is set where slide i is legal."""
+    """Write the four afterstates and their rewards, slide i at index i -> bit i is set if slide i is legal."""
 
 
 @specialised
@@ -108,15 +108,15 @@ WRONG_CELL, WRONG_TILE, WRONG_HINT = 1, 2, 3
 
 @specialised
 def enter(game: Any, board: u64, extra: u64, cell: u64, tile: u64, hint: u64) -> tuple[int, u64, u64]:
-    """Put a tile that comes from outside on the cell at bit `cell`, if the rules allow it -> 0 or what is wrong, board, extra.
+    """Put a given tile on the cell at bit `cell`, if the rules allow it -> 0 or what is wrong, board, extra.
 
-    Before the first slide it is one of the first tiles. `hint` is the tile that is announced to come after it, 0 if none is.
+    Before the first slide it is one of the first tiles. `hint` is the tile announced to come after it, 0 if none is.
     """
 
 
 @specialised
 def announced(game: Any, extra: u64) -> u64:
-    """The next tile, as a record tells it with the tile before, by its index or a mark of the game; 0 if it is not known."""
+    """The next tile as records announce it: its index, or a code of the game's own; 0 if it is not known."""
 
 
 @implement(announced, object)
@@ -148,9 +148,9 @@ def _find_outcome(game: Any, board: u64, extra: u64, wanted: u64) -> tuple[int, 
 
 @specialised
 def downgrade(game: Any, board: u64, extra: u64, highest: u64) -> tuple[u64, u64]:
-    """A position whose largest tile is at most `highest` and in which the same slides do the same, if there is one.
+    """Lower the large tiles until none is above `highest`, if that changes nothing in what slides do.
 
-    Every tile above the largest one that is missing becomes the next smaller, and so on. With `highest` 0 nothing changes.
+    All tiles above the largest missing tile become the next smaller one, again and again. With `highest` 0 nothing changes.
     """
 
 
@@ -161,7 +161,7 @@ def _leave_as_it_is(game: Any, board: u64, extra: u64, highest: u64) -> tuple[u6
 
 @specialised
 def look(sight: Any, board: u64, extra: u64) -> tuple[u64, u64]:
-    """What a network sees of a position -> a board, and which set of tables is for it (its context)."""
+    """What a network sees of a position -> a board, and which set of tables to use (its context)."""
 
 
 class Plain(NamedTuple):
@@ -214,7 +214,7 @@ def _final_score(game: Any, board: u64, extra: u64, rewards: int) -> int:
 
 
 class Game(ABC):
-    """A game under one set of rules on one board size. Its `tables` are what kernels are specialised by."""
+    """A game under one set of rules on one board size. Kernels are specialised by the class of its `tables`."""
 
     name: str
     rules: str
@@ -224,21 +224,21 @@ class Game(ABC):
     longest: int  # no game has more slides than this
     most: int  # no game has a higher score than this
     firsts: int  # tiles on the board before the first slide
-    best: Literal["win", "mean"] = "win"  # which block of a run has the best network, if nothing else is asked for
-    symmetric: bool = False  # a board and its mirror image have the same future, and `extra` 0 says nothing of direction
-    lowest_downgrade: int = 15  # tiles of a larger index may be taken for smaller ones
+    best: Literal["win", "mean"] = "win"  # how the best block of a run is chosen, by default
+    symmetric: bool = False  # mirror images have the same future, and an `extra` of 0 does not depend on direction
+    lowest_downgrade: int = 15  # tiles with a larger index may be lowered
     top: int = 15  # index of the largest tile
-    note: str = ""  # one line for people who choose these rules
-    goal: int = 0  # index of the tile that people play for; the page says when it is made; 0 if there is none
-    next_tiles: Mapping[str, str] = {}  # what `next_tile` may say, and the words for it; empty where the rules do not show it
-    hints: bool = False  # a record says with each new tile which one comes next
-    features: tuple[str, ...] = ()  # what a network may see beside the tiles
-    context: str = ""  # those of them that it sees if nothing else is asked for, with a + between
+    note: str = ""  # one line that helps to choose these rules
+    goal: int = 0  # index of the tile that people play for, announced on the page; 0 if there is none
+    next_tiles: Mapping[str, str] = {}  # what `next_tile` may return, and the words for it; empty if the rules hide it
+    hints: bool = False  # records announce the next tile
+    features: tuple[str, ...] = ()  # what a network may see besides the tiles
+    context: str = ""  # the features that it sees by default, joined by +
     example: str  # a first state, as text
 
     @property
     def title(self) -> str:
-        """What people call the game; a class attribute of a game's own takes its place."""
+        """What people call the game; a game may set a class attribute instead."""
         return self.name
 
     @property
@@ -263,11 +263,11 @@ class Game(ABC):
         """Tile indices row by row."""
 
     def next_tile(self, position: State | Afterstate) -> str:  # noqa: ARG002
-        """The next tile as people read it, one of `next_tiles`; nothing where the rules do not show it."""
+        """The next tile as text, one of `next_tiles`; empty if the rules hide it."""
         return ""
 
     def sight(self, context: str) -> tuple[Any, int]:
-        """What kernels need to `look`, and how many sets of tables there are; `context` names features with a + between."""
+        """What kernels need to `look`, and how many sets of tables there are; `context` is features joined by +."""
         self.read_context(context)
         return Plain(), 1
 
@@ -276,7 +276,7 @@ class Game(ABC):
         words = [word for word in context.split("+") if word]
         for word in words:
             if word not in self.features:
-                offered = f"it may see: {', '.join(self.features)}" if self.features else "it has nothing but tiles to see"
+                offered = f"it may see: {', '.join(self.features)}" if self.features else "it sees only tiles"
                 raise InputError(f"a network for {self.name} ({self.rules}) cannot see {shorten(word)!r}; {offered}")
         return set(words)
 
@@ -321,7 +321,7 @@ class Game(ABC):
         return State(int(board), int(extra))
 
     def place(self, position: Afterstate | State, cell: int, tile: int, hint: int = 0) -> State:
-        """Put a tile (by its index) on a cell, numbered row by row, as someone else chose it; the rules must allow it."""
+        """Put a given tile (by its index) on a cell, numbered row by row; the rules must allow it."""
         at = u64(self.shape.shift(cell))
         wrong, board, extra = _enter(self.tables, u64(position.board), u64(position.extra), at, u64(tile), u64(hint))
         if wrong:
@@ -343,13 +343,13 @@ class Game(ABC):
 
 
 def _load_own(name: str) -> Any:
-    """The module of a game of one's own: a file that AFTERSTATE_GAMES lists."""
+    """The module of your own game: a file that AFTERSTATE_GAMES lists."""
     path = OWN[name]
     module_name = f"afterstate_own_{name}"
     if module_name not in sys.modules:
         spec = spec_from_file_location(module_name, path)
         if spec is None or spec.loader is None or not path.is_file():
-            raise FileError(f"AFTERSTATE_GAMES names {path}, which is no Python file")
+            raise FileError(f"AFTERSTATE_GAMES names {path}, which is not a Python file")
         module = module_from_spec(spec)
         sys.modules[module_name] = module  # its classes are found by this name when compiled kernels are loaded
         spec.loader.exec_module(module)
@@ -361,25 +361,25 @@ def _module(name: str) -> Any:
 
 
 def game_names() -> tuple[str, ...]:
-    """Every game there is: those of the package, then one's own."""
+    """All games: those of the package, then your own."""
     return (*GAMES, *OWN)
 
 
 def rule_sets(name: str) -> tuple[str, ...]:
     """The rule sets of a game, the default first."""
     if name not in game_names():
-        raise InputError(f"no game is called {shorten(name)!r}; there is: {', '.join(game_names())}")
+        raise InputError(f"no game is called {shorten(name)!r}; there are: {', '.join(game_names())}")
     return GAMES[name][1] if name in GAMES else tuple(getattr(_load_own(name), "RULES", ("standard",)))
 
 
 @cache
 def sizes(name: str, rules: str) -> tuple[str, ...]:
-    """The board sizes that a game can be made for, the largest last; found by trying all of them."""
+    """The board sizes that a game supports, the largest last; found by trying all of them."""
     found = []
     for rows, columns in product(range(2, 5), repeat=2):
-        with suppress(AfterstateError, LookupError, ValueError):  # what a game says of a board that it is not made for
+        with suppress(AfterstateError, LookupError, ValueError):  # how games refuse a board size
             found.append(str(make(name, rules=rules, size=f"{rows}x{columns}").shape))
-    return tuple(found) or (str(make(name, rules=rules).shape),)  # for none at all the last attempt says why
+    return tuple(found) or (str(make(name, rules=rules).shape),)  # if no size works, the error says why
 
 
 def make(name: str, *, rules: str | None = None, size: str = "4x4") -> Game:

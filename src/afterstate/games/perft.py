@@ -59,7 +59,7 @@ def _count(
 
 
 def perft(game: Game, state: State, depth: int, *, progress: Callable[[int, int], None] | None = None) -> list[PerftRow]:
-    """Count all lines of play from a state, one row for each depth from 1 to `depth`; `progress` gets (done, all)."""
+    """Count all lines of play from a state, one row for each depth from 1 to `depth`; `progress` gets (done, total)."""
     if not 1 <= depth <= MAX_DEPTH:
         raise InputError(f"perft counts to a depth of 1 to {MAX_DEPTH}, not {depth}")
     totals = np.zeros((depth + 1, 4), np.int64)

@@ -1,4 +1,4 @@
-"""What is kept of many games, and what it says: mean with interval, median, tile rates."""
+"""The results of many games, and their summary: mean with interval, median, tile rates."""
 
 import math
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from afterstate.games.game import Game
 
 
 class Results(NamedTuple):
-    """One entry a game; kernels write it."""
+    """One entry per game; written by kernels."""
 
     scores: NDArray[np.int64]
     moves: NDArray[np.int64]  # slides
@@ -74,7 +74,7 @@ class Summary:
 
 
 def wilson(successes: int, trials: int) -> tuple[float, float]:
-    """95 % interval of a rate; stays inside 0 .. 1 and has a width even at 0 or all."""
+    """95 % interval of a rate; stays inside 0 .. 1 and has a width even if none or all succeed."""
     z = 1.959964
     rate = successes / trials
     centre = (rate + z * z / (2 * trials)) / (1 + z * z / trials)
@@ -83,12 +83,12 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
 
 
 def usual_tile(results: Results) -> int:
-    """Index of the largest tile that one game in a hundred reached."""
+    """Index of the largest tile that at least one game in a hundred reached."""
     return int(np.sort(results.largest)[::-1][len(results.largest) // 100])
 
 
 def summarise(game: Game, results: Results, seconds: float) -> Summary:
-    """The figures of all games in `results`."""
+    """Summarise all games in `results`."""
     count = len(results.scores)
     ended = np.bincount(results.largest, minlength=1)
     reached = ended[::-1].cumsum()[::-1]

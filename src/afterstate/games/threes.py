@@ -1,10 +1,10 @@
-"""Threes! as people meet it: the rule sets, a row of data each, and a state as one line of text.
+"""Threes! for people: the rule sets as rows of data, and a state as one line of text.
 
     0 3 0 1 / 2 0 0 3 / 0 12 0 0 / 1 0 2 6 | bag 13 | next 2 | slid L
 
-`bag` lists the tiles that are still in it, without the next one; an empty bag (-) is filled again. `next` is 1, 2, 3, or + for
-a bonus tile. Rules that count bonus tiles add `given 57+2`: ordinary and bonus tiles so far, the next one among them. Of all
-these only `next` must be there, where the rules show it; a bag that fits is found.
+`bag` lists the tiles still in it, without the next one; an empty bag (-) is refilled. `next` is 1, 2, 3, or + for a bonus tile.
+Rules that count bonus tiles add `given 57+2`: ordinary and bonus tiles so far, including the next one. Only `next` is required,
+if the rules show it; without `bag`, one that fits is found.
 """
 
 import re
@@ -34,14 +34,14 @@ FULL_TILE = 14  # 6144
 class Rules:
     """One set of rules."""
 
-    note: str  # for people who choose them
+    note: str  # helps to choose them
     copies: int  # of each of 1, 2, 3 in a full bag
     shown: bool = True  # the next tile is known to the player
-    hints: bool = False  # a record of a game says it
+    hints: bool = False  # records announce it
     bonus: bool = False  # one tile in 21 is a bonus tile, once a 48 is on the board
-    counted: bool = False  # but never more than that
-    moved: bool = False  # a new tile enters a line that moved; else any line with room at the wall that was left
-    ends: bool = False  # two 6144 make a 12288, and the game ends; else they do not merge
+    counted: bool = False  # but never more than one in 21 so far
+    moved: bool = False  # a new tile enters a line that moved; otherwise any line with room at the wall the slide left
+    ends: bool = False  # two 6144 make a 12288, and the game ends; otherwise they do not merge
 
 
 RULES = {
@@ -59,7 +59,7 @@ RULES = {
 
 @cache
 def _lines(length: int, top: int) -> NDArray[np.uint64]:
-    """The table for lines of a length, once for all board sizes and rule sets."""
+    """The table for lines of one length, shared by all board sizes and rule sets."""
     return line_table(u64(length), u64(top))
 
 
@@ -81,7 +81,7 @@ class ThreesGame(Game):
         self.note, self.hints = row.note, row.hints
         if row.shown:
             self.next_tiles = {tile: tile for tile in "123"} | ({"+": "a bonus tile"} if row.bonus else {})
-        # new tiles are 2 on average and a bag is never more than 8 off; the faces of a board add up to what came in
+        # new tiles are 2 on average and a bag is never more than 8 off; the faces of a board add up to all new tiles
         self.longest = (shape.cells + 1) * self.face(FULL_TILE) // 2 + 16
         self.most = shape.cells * self.worth(FULL_TILE) + row.ends * self.worth(FULL_TILE + 1)
         self.features = (
@@ -124,14 +124,14 @@ class ThreesGame(Game):
     def sight(self, context: str) -> tuple[Any, int]:
         words = self.read_context(context)
         if "bag" in words and "hint" not in words:
-            raise InputError(f"context {context!r}: bag goes with hint")
+            raise InputError(f"context {context!r}: bag needs hint, so add hint")
         seen = {word: np.bool(word in words) for word in ("swap", "entry", "hint", "bag")}
         kinds = (3 + self._row.bonus - ("swap" in words)) if "hint" in words else 1
         return Seen(self._walls(moved=False), **seen), kinds * (4 if "bag" in words else 1)
 
     @staticmethod
     def worth(index: int) -> int:
-        """What a tile counts in the score of a board."""
+        """What a tile adds to the score of a board."""
         return int(3 ** (index - 2)) if index >= 3 else 0
 
     def face(self, index: int) -> int:
@@ -180,7 +180,7 @@ class ThreesGame(Game):
         for number, face in enumerate(parse_cells(board, self.shape), start=1):
             if face not in faces:
                 raise InputError(
-                    f"cell {number} of the board is {face}, which is no tile of Threes! under the rules {self.rules} "
+                    f"cell {number} of the board is {face}, which is not a tile of Threes! under the rules {self.rules} "
                     f"(0, 1, 2, 3, 6, 12, ... {max(faces)}): {shorten(text)!r}"
                 )
             cells.append(faces[face])
@@ -193,7 +193,7 @@ class ThreesGame(Game):
             words = part.split()
             if len(words) != 2 or words[0] not in allowed or words[0] in said:
                 raise InputError(
-                    f"after the board there may be {', '.join(allowed)}, each once and with one word, "
+                    f"after the board write {', '.join(allowed)}, each at most once and with one word, "
                     f"not {shorten(part.strip())!r}: {shorten(text)!r}"
                 )
             said[words[0]] = words[1]
@@ -204,31 +204,29 @@ class ThreesGame(Game):
             return 0
         if word is None or word not in self.next_tiles:
             kinds = ", ".join(self.next_tiles)
-            raise InputError(f"say which tile comes next: end the board with '| next 2', one of {kinds}: {shorten(text)!r}")
+            raise InputError(f"give the next tile: end the line with '| next 2', one of {kinds}: {shorten(text)!r}")
         return "123+".index(word) + 1
 
     def _find_bag(self, cells: list[int], hint: int, word: str | None, text: str) -> tuple[int, ...]:
-        """How many 1s, 2s and 3s are in the bag: as it is said, if that can be; else the fullest that can."""
+        """How many 1s, 2s and 3s are in the bag: as given, if that is possible; by default the fullest possible bag."""
         fitting = [counts for counts in product(range(self._row.copies + 1), repeat=3) if self._fits(cells, hint, counts)]
         if word is None:
             if not fitting:
-                raise InputError(
-                    f"no bag fits: the tiles of this board cannot have come in, with this one next: {shorten(text)!r}"
-                )
+                raise InputError(f"no bag fits: these tiles and this next tile cannot come from whole bags: {shorten(text)!r}")
             return max(fitting, key=lambda counts: (sum(counts), counts))
         if not re.fullmatch(r"-|[123]{1,12}", word):
             raise InputError(f"a bag is written like 13, or - if it is empty, not {shorten(word)!r}: {shorten(text)!r}")
         counts = tuple(word.count(tile) for tile in "123")
         if counts == (self._row.copies,) * 3:
-            counts = (0, 0, 0)  # a full bag is one that will be filled
+            counts = (0, 0, 0)  # a full bag counts as an empty one that will be refilled
         if counts not in fitting:
-            raise InputError(f"bag {word} cannot belong to this board{' and its next tile' * bool(hint)}: {shorten(text)!r}")
+            raise InputError(f"bag {word} does not fit this board{' and its next tile' * bool(hint)}: {shorten(text)!r}")
         return counts
 
     def _fits(self, cells: list[int], hint: int, counts: tuple[int, ...]) -> bool:
-        """Whether tiles, next tile and bag can be together: all that ever came out of the bags adds up to whole bags.
+        """Whether tiles, next tile and bag fit together: all tiles that came, and those left in the bag, add up to whole bags.
 
-        Merges keep the sum of faces. Bonus tiles are multiples of 6, and so is a bag.
+        Merges keep the sum of faces. Bonus tiles are multiples of 6, and so is the sum of a full bag.
         """
         copies = self._row.copies
         if counts == (copies,) * 3 or (1 <= hint <= 3 and counts[hint - 1] == copies):
@@ -240,7 +238,7 @@ class ThreesGame(Game):
         return total % (6 if may_have_bonus else full) == 0
 
     def _parse_given(self, word: str | None, cells: list[int], hint: int, text: str) -> int:
-        """The counters of rules that count bonus tiles; if they are not given, as if the tiles had come without a bonus."""
+        """The counters of rules that count bonus tiles; if not given, as if no tile was a bonus tile."""
         if not self._row.counted:
             return 0
         if word is None:
@@ -252,7 +250,7 @@ class ThreesGame(Game):
         among = int(match[2])
         given = int(match[1]) + among
         if among * 21 > given or (hint == 4 and among == 0):
-            raise InputError(f"given {word}: bonus tiles are at most one in 21, and count the next one: {shorten(text)!r}")
+            raise InputError(f"given {word}: bonus tiles are at most one in 21, including the next one: {shorten(text)!r}")
         return given << int(GIVEN) | among << int(GIVEN_BONUS)
 
 

@@ -1,17 +1,17 @@
 """The slides of Threes!: every line moves by one cell, 1 and 2 make 3, equal tiles from 3 on merge.
 
 A nibble of `board` is a tile's index: 0 empty, 1 2 3 are the tiles 1 2 3, then 4 = 6, 5 = 12, ... 14 = 6144, 15 = 12288.
-`extra` holds what else there is to know, from its lowest bit on:
+`extra` holds everything else, from the lowest bit up:
 
     3 + 3 + 3 bits   how many 1s, 2s and 3s are still in the bag
     3                the tile that comes next: 1, 2, 3, 4 for a bonus tile, 0 if the rules do not show it
     3                the last slide + 1; 0 before the first
-    1                set in an afterstate: the new tile is due
-    4                the lines that the slide moved, if the rules ask for it
-    22 + 22          tiles given so far, and bonus tiles among them, if the rules count them
+    1                set in an afterstate: the new tile is still to come
+    4                the lines that the slide moved, if the rules need them
+    22 + 22          tiles given so far, and how many were bonus tiles, if the rules count them
 
-A tile of index i >= 3 is worth 3**(i-2). The reward of a slide is what it adds to the worth of the board; new tiles add theirs
-without the player's doing, and so count in the score of a game, but not as rewards.
+A tile of index i >= 3 is worth 3**(i-2). The reward of a slide is what it adds to the worth of the board. New tiles add theirs
+to the score, but not to the rewards: the player did not make them.
 """
 
 from typing import Any, NamedTuple
@@ -37,14 +37,14 @@ _SLID = (_7 << LAST) | (_1 << DUE) | (_15 << MOVED)  # what a slide writes
 class Walls(NamedTuple):
     """Where a new tile may enter: lowest bits of the cells at each wall, named by the slide that leaves it.
 
-    Words, not an array: Numba counts references to an array again at every branch, and that took a third of the time.
+    Words, not an array: Numba's reference counting at every branch took a third of the time.
     """
 
     up: np.uint64
     right: np.uint64
     down: np.uint64
     left: np.uint64
-    moved: np.bool  # lines that moved only
+    moved: np.bool  # only lines that moved
 
 
 class Threes(NamedTuple):
@@ -60,7 +60,7 @@ class Threes(NamedTuple):
     worth: NDArray[np.int64]  # (16,) of a tile on the board
     walls: Walls
     cells: np.uint64  # lowest bit of every cell
-    bag: np.uint64  # a full one
+    bag: np.uint64  # a full bag
     first: np.int64  # tiles on the first board
     shown: np.bool  # the next tile is known
     bonus: np.bool  # there are bonus tiles
@@ -91,7 +91,7 @@ def _slide_line(line: u64, length: u64, top: u64, to_end: bool) -> tuple[u64, u6
         made = _merge(before, tile, top)
         if before != _0 and made == _0:
             continue
-        # the tile steps to the wall's side, and all behind it follow
+        # the tile takes one step to the wall, and all behind it follow
         result = (line & ~(_15 << wall)) | ((made if made != _0 else tile) << wall)
         for behind in range(place, length):
             to = _4 * (length - _1 - behind if to_end else behind)
@@ -105,7 +105,7 @@ def _slide_line(line: u64, length: u64, top: u64, to_end: bool) -> tuple[u64, u6
 
 @allocating
 def line_table(length: u64, top: u64) -> NDArray[np.uint64]:
-    """Every line of this length; tiles from `top` on do not merge."""
+    """Slide every line of this length; tiles from `top` up do not merge."""
     table = np.zeros(65536, np.uint64)
     for number in range(65536):
         line = u64(number)
@@ -150,7 +150,7 @@ def _slides(game: Any, board: u64, extra: u64, after: Any, extras: Any, rewards:
 
 @kernel
 def has_last(board: u64) -> bool:
-    """Whether there is a 12288."""
+    """Whether the board has a 12288."""
     twice = board & (board >> _1)
     return bool((twice & (twice >> _2) & _LOW_BITS) != _0)
 

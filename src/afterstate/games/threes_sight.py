@@ -1,4 +1,4 @@
-"""What a network sees of a position of Threes!, beside or instead of the tiles as they are."""
+"""What a network sees of a Threes! position besides the tiles, or instead of them."""
 
 from typing import Any, NamedTuple
 
@@ -15,18 +15,17 @@ _LOW_BITS = u64(0x1111111111111111)
 
 
 class Seen(NamedTuple):
-    """What a network sees of a position beside the tiles.
+    """What a network sees of a position besides the tiles.
 
-    1 and 2 play the same part, so a board and the one with 1s and 2s swapped are worth the same: of the two, that with a 1 to
-    come is looked up, or else that with more 1s. So it is known
-    which of 1 and 2 comes next without a table for it.
+    1 and 2 play the same part, so swapping all 1s and 2s does not change a value. Of the two boards we look up the one whose
+    next tile is a 1, or else the one with more 1s. So a next tile of 2 needs no tables of its own.
     """
 
     walls: Walls  # of all lines, whatever the rules say: which of them moved is too much to learn
     swap: np.bool
     entry: np.bool  # an empty cell at the wall that a slide left is seen as 1, and tile i as i + 1
     hint: np.bool  # a set of tables for each kind of next tile
-    bag: np.bool  # and for each bag, of one each of 1, 2, 3
+    bag: np.bool  # and for each state of a bag that holds one each of 1, 2, 3
 
 
 @kernel
@@ -46,9 +45,9 @@ def _has_more_twos(board: u64) -> np.bool:
 
 @kernel
 def _context(sight: Any, hint: u64, bag: u64) -> u64:
-    """Which set of tables: the tile that comes next is 1, 2, 3 or a bonus tile. If 1 and 2 are swapped there is no 2.
+    """Which set of tables, by the next tile: 1, 2, 3 or a bonus tile. If 1 and 2 are swapped there is no 2.
 
-    With the bag: four sets for each tile, by whether the smaller and the larger of the two others are still in it.
+    With the bag: four sets for each next tile, by whether the smaller and the larger of the other two are still in it.
     """
     if hint == _0:
         return _0
@@ -74,6 +73,6 @@ def _look(sight: Any, board: u64, extra: u64) -> tuple[u64, u64]:
     context = _context(sight, hint, bag) if sight.hint else _0
     if sight.entry:
         if has_last(board):
-            return _0, context  # the game is over: such a position is worth nothing, as the empty board
+            return _0, context  # the game is over: such a position is worth nothing, like the empty board
         board = board + ((~empty & _LOW_BITS) | entry_cells(sight.walls, empty, extra))
     return board, context

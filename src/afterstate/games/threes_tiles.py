@@ -1,4 +1,4 @@
-"""The new tiles of Threes!: which one comes, where it may enter, and what the bag holds then.
+"""The new tiles of Threes!: which one comes, where it may enter, and what is left in the bag.
 
 `threes_kernels` says what `extra` holds.
 """
@@ -23,7 +23,7 @@ _COUNT = u64(0x3FFFFF)
 
 @kernel
 def entry_cells(walls: Any, empty: u64, extra: u64) -> u64:
-    """Of the empty cells, those that a new tile may enter; none unless one is due."""
+    """The empty cells that a new tile may enter; none if no new tile comes now."""
     last = (extra >> LAST) & _7
     wall = walls.up if last == _1 else (walls.right if last == _2 else (walls.down if last == _3 else walls.left))
     cells = empty & wall
@@ -44,7 +44,7 @@ def _spread(lines: u64, columns: u64) -> u64:
 
 @kernel
 def _clear_due(extra: u64) -> u64:
-    """No tile is due any more; the last slide is kept."""
+    """Mark that the new tile has come; the last slide is kept."""
     return extra & ~((_1 << DUE) | (_15 << MOVED))
 
 
@@ -73,13 +73,13 @@ def _refill(game: Any, extra: u64) -> u64:
 
 @kernel
 def in_bag(extra: u64, tile: u64) -> u64:
-    """How many of a tile 1, 2 or 3 are in the bag."""
+    """How many of a tile (1, 2 or 3) are in the bag."""
     return (extra >> (_3 * (tile - _1))) & _7
 
 
 @kernel
 def _take(game: Any, extra: u64, kind: u64) -> u64:
-    """Take a tile of this kind out of the bag (which has one), or a bonus tile from beside it, and count it."""
+    """Take a tile of this kind out of the bag (which must have one), or a bonus tile, and count it."""
     if kind < _4:
         extra = _refill(game, extra)
         extra -= _1 << (_3 * (kind - _1))
@@ -117,7 +117,7 @@ def _draw_kind(game: Any, board: u64, extra: u64, bits: u64, rng: u64) -> tuple[
 
 @kernel
 def _draw_face(board: u64, kind: u64, rng: u64) -> tuple[u64, u64]:
-    """The tile itself -> its index, rng: a bonus tile is 6 up to an eighth of the largest, all equally likely."""
+    """Draw the tile itself -> its index, rng. A bonus tile is 6 up to an eighth of the largest, all equally likely."""
     if kind < _4:
         return kind, rng
     rng, bits = draw(rng)
@@ -180,7 +180,7 @@ def _outcomes(game: Any, board: u64, extra: u64, boards: Any, extras: Any, chanc
 def _write_outcomes(
     game: Any, board: u64, extra: u64, cells: u64, tile: u64, each: float, boards: Any, extras: Any, chances: Any, count: int
 ) -> int:
-    """One tile on each of the cells, with each tile that may be shown next -> how many outcomes there are now."""
+    """Write the outcomes of one tile on each of the cells, with each next tile that may be shown -> the new count."""
     while cells != _0:
         cell = cells & (~cells + _1)
         cells ^= cell

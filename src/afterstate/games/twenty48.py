@@ -1,8 +1,8 @@
 """2048: every line moves to the wall, equal neighbours merge once, a merged tile's value is the reward.
 
-A nibble of `board` holds min(exponent, 15), where 1 is a 2 and 15 is a 32768; the same nibble of `extra` holds what is above
-15, so that exponent = nibble of board + nibble of extra. `extra` is 0 until two 32768 meet, and a line table serves all four
-slides; from then on every line is slid cell by cell, exactly, up to the 131072 that is the largest tile of a 4x4 board.
+A nibble of `board` holds min(exponent, 15), where 1 is a 2 and 15 is a 32768; the same nibble of `extra` holds the rest, so
+exponent = nibble of board + nibble of extra. Until two 32768 merge, `extra` is 0 and a line table does all four slides. From
+then on lines slide cell by cell, exactly, up to 131072, the largest tile of a 4x4 board.
 """
 
 from functools import cache
@@ -56,7 +56,7 @@ class Twenty48(NamedTuple):
     """Tables of 2048 on one board size.
 
     An entry for a line of four nibbles: bits 0-15 the line slid to its start, 16-31 slid to its end, 32-55 the reward (the
-    same for both), 56 set if a tile above 32768 comes out, which the line's 16 bits cannot say.
+    same for both), 56 set if a merge makes a tile above 32768, which 16 bits cannot hold.
     """
 
     rows: NDArray[np.uint64]  # (65536,) slides left and right
@@ -213,7 +213,7 @@ def _downgrade(game: Any, board: u64, extra: u64, highest: u64) -> tuple[u64, u6
 
 @cache
 def _lines(length: int) -> NDArray[np.uint64]:
-    """The table for lines of a length, once for all board sizes."""
+    """The table for lines of one length, shared by all board sizes."""
     return _line_table(u64(length))
 
 
@@ -231,10 +231,10 @@ class Twenty48Game(Game):
         self.shape = shape
         self.win = WINS[shape.cells]
         self.top = shape.cells + 1
-        self.goal = 11 if self.top >= 11 else 0  # the 2048 tile, on whatever board can hold it
+        self.goal = 11 if self.top >= 11 else 0  # the 2048 tile, on boards that can hold it
         # every move adds 2 or more to the tile sum, which is below 4 * 2**cells: tiles 2**(cells+1), 2**cells, ... 4
         self.longest = 2 ** (shape.cells + 1)
-        # a tile 2**k that was made of fours alone has scored (k - 2) * 2**k on its way
+        # a tile 2**k made only of fours has scored (k - 2) * 2**k on its way
         self.most = sum((exponent - 2) * 2**exponent for exponent in range(2, shape.cells + 2))
         self.example = format_cells([2, *[0] * (shape.cells - 2), 2], shape)
         rows, columns = _lines(shape.columns), _lines(shape.rows)
@@ -257,7 +257,7 @@ class Twenty48Game(Game):
             exponent = face.bit_length() - 1 if face else 0
             if face and (exponent < 1 or face != 1 << exponent or exponent > largest):
                 raise InputError(
-                    f"cell {number} of the board is {face}, which is no tile of 2048 on a {self.shape} board "
+                    f"cell {number} of the board is {face}, which is not a tile of 2048 on a {self.shape} board "
                     f"(0, 2, 4, 8, ... {2**largest}): {shorten(text)!r}"
                 )
             exponents.append(exponent)

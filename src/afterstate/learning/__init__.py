@@ -1,1 +1,1 @@
-"""How worth is learned."""
+"""How values are learned."""

@@ -1,13 +1,13 @@
-"""Backups: when, and towards what, the value of a position moves, from what came after it.
+"""Backups: when, and towards what, the value of a position moves.
 
-A game is a chain of valued positions x_0, x_1, ... x_T with a reward on the way from one to the next, and nothing to be won
+A game is a chain of valued positions x_0, x_1, ... x_T with a reward on the way from one to the next, and no reward
 after x_T. The error of one step is
 
     delta_t = r_{t+1} + V(x_{t+1}) - V(x_t),    and    -V(x_T) at the end.
 
 `OneStep` moves V(x_t) by delta_t as soon as it is known: TD(0). `Delayed` waits for h more moves and takes delta_t +
-lambda delta_{t+1} + ... + lambda^h delta_{t+h}: TD(lambda). `Steps` moves it towards n rewards and V(x_{t+n}). `Backward` waits
-for the end of the game and goes from there to its start, each time from the value just improved:
+lambda delta_{t+1} + ... + lambda^h delta_{t+h}: TD(lambda). `Steps` moves it towards n rewards plus V(x_{t+n}). `Backward`
+waits for the end of the game and goes back to its start, each time from the value just updated:
 
     z_t = r_{t+1} + lambda z_{t+1} + (1 - lambda) V(x_{t+1}),    and    z_T = 0.
 """
@@ -32,7 +32,7 @@ class OneStep(NamedTuple):
 
 
 class Delayed(NamedTuple):
-    """TD(lambda) while playing. Position number t is kept in slot t of a ring."""
+    """TD(lambda) while playing. Position number t is kept in slot t of a ring buffer."""
 
     decay: np.float64  # lambda
     horizon: np.int64  # h
@@ -61,11 +61,11 @@ Backup = OneStep | Delayed | Steps | Backward
 
 
 def make_backup(*, backward: bool, decay: float, horizon: int, steps: int, longest: int) -> Backup:
-    """The backup that a run's options ask for, with its working memory. One for each thread."""
+    """Make the backup for a run's options, with its working memory. One for each thread."""
     if backward:
         words = np.zeros((2, longest + 1), np.uint64)
         return Backward(np.float64(decay), words[0], words[1], np.zeros(longest + 1, np.float64))
-    ring = 1 << (max(horizon, steps) + 1).bit_length()  # a power of two above the positions that wait
+    ring = 1 << (max(horizon, steps) + 1).bit_length()  # a power of two, larger than the number of positions that wait
     places, more = aligned(ring, np.uint64), aligned(ring, np.float64)  # written to at every move
     if steps > 1:
         return Steps(np.int64(steps), places, more)
@@ -75,7 +75,7 @@ def make_backup(*, backward: bool, decay: float, horizon: int, steps: int, longe
 
 
 def slots_needed(backup: Backup) -> int:
-    """How many moves' indices must be kept: those that wait, this one, and one whose update is under way."""
+    """How many moves' indices must be kept: those that wait, this one, and one whose update is pending."""
     waiting = {Delayed: "horizon", Steps: "steps"}.get(type(backup))
     return 3 if waiting is None else int(getattr(backup, waiting)) + 3
 
@@ -84,7 +84,7 @@ def slots_needed(backup: Backup) -> int:
 def arrive(
     backup: Any, net: Any, indices: Any, number: int, last: u64, place: u64, reward: float, total: float
 ) -> tuple[bool, u64, float]:
-    """Position x_number is known, total = reward + V(x_number) -> whether an update is due, of which indices, its error.
+    """Take position x_number, total = reward + V(x_number) -> whether to update now, where the indices begin, the error.
 
     Its own indices begin at `place`, those of the position before it at `last`.
     """
@@ -107,7 +107,7 @@ def _keep_the_position(backup: Any, number: int, board: u64, extra: u64) -> None
 
 @specialised
 def is_online(backup: Any) -> bool:
-    """Whether positions are learned while the game is played, soon after they are met."""
+    """Whether values are updated during the game, soon after a position is met."""
 
 
 @implement(is_online, object)
@@ -122,7 +122,7 @@ def _afterwards(backup: Any) -> bool:
 
 @specialised
 def finish(backup: Any, net: Any, rule: Any, indices: Any, number: int, last: u64, tally: Any) -> None:
-    """x_number, with indices at `last`, was the last position: learn what still waits."""
+    """Make all updates that still wait; x_number, with indices at `last`, was the last position."""
 
 
 @implement(arrive, OneStep)
@@ -210,7 +210,7 @@ def _finish_backward(backup: Any, net: Any, rule: Any, indices: Any, number: int
     at, other = _0, net.lookups
     index_board(net, backup.boards[number], backup.extras[number], indices, at)
     for place in range(number, -1, -1):
-        if place > 0:  # the memory of the next one is asked for before this one is learned
+        if place > 0:  # prefetch the next one before this one is updated
             index_board(net, backup.boards[place - 1], backup.extras[place - 1], indices, other)
             fetch(rule, net, indices, other)
         learn(rule, net, indices, at, wanted - sum_weights(net, indices, at), tally)

@@ -1,4 +1,4 @@
-"""Checkpoints: a network with all that a run needs to go on from it, exactly."""
+"""Checkpoints: a network with all that a run needs to continue exactly."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,19 +21,19 @@ _POOL = ("boards", "extras", "counts")  # what is kept of a Carousel
 
 @dataclass
 class RunState:
-    """How far a run has come, over all sittings."""
+    """How far a run has come, over all sessions."""
 
     games: int = 0
     seconds: float = 0.0  # spent on training
     evaluated: int = 0  # games at the last evaluation
-    usual: int = 0  # index of the largest tile that is nothing unusual, by the last block
-    in_block: int = 0  # games played of the block under way
+    usual: int = 0  # index of the largest tile that at least one game in a hundred reached, in the last block
+    in_block: int = 0  # games played in the current block
     block_seconds: float = 0.0
-    results: Results = field(default_factory=lambda: make_results(0))  # of the block under way
+    results: Results = field(default_factory=lambda: make_results(0))  # of the current block
 
 
 def describe(plan: Plan, team: Team, state: RunState, *, block: Block | None = None) -> Training:
-    """What a model file says of the run."""
+    """What a model file says about the run."""
     return Training(
         options=options_as_dict(plan.options), games=state.games, seconds=state.seconds, usual=state.usual, block=block,
         evaluated=state.evaluated, block_seconds=state.block_seconds, tally=tuple(team.sums().tolist()),
@@ -41,7 +41,7 @@ def describe(plan: Plan, team: Team, state: RunState, *, block: Block | None = N
 
 
 def save_checkpoint(path: Path, plan: Plan, team: Team, state: RunState) -> None:
-    """Write the network, what its rules keep, the block under way, and the boards that games begin on."""
+    """Write the network, what its rules keep, the current block, and the boards that games begin on."""
     part = state.results.part(0, state.in_block)
     more: dict[str, Any] = {f"block.{name}": array for name, array in part._asdict().items()}
     more |= team.tables.kept
@@ -52,18 +52,18 @@ def save_checkpoint(path: Path, plan: Plan, team: Team, state: RunState) -> None
 
 
 def restore_checkpoint(path: Path, plan: Plan, network: Network, team: Team) -> RunState:
-    """What `save_checkpoint` wrote; the network is loaded already."""
+    """Read the rest of what `save_checkpoint` wrote, after the network itself."""
     training = network.training
     part = Results(*(load_tensors(path, [f"block.{name}"])[f"block.{name}"] for name in Results._fields))
     if len(training.tally) != len(team.sums()):
-        raise ModelError(f"{path} is not a checkpoint: it does not say how its block goes")
+        raise ModelError(f"{path} is not a checkpoint: it has no statistics of its current block")
     team.forget_sums(np.array(training.tally))
     for name, kept in team.tables.kept.items():
         kept[:] = load_tensors(path, [name])[name]
     _restore_pools(path, team)
     count, size = len(part.scores), plan.options.block
     if count >= size:
-        raise FileError(f"{path} holds {count} games of a block of {size}")
+        raise FileError(f"{path} holds {count} games of a block of only {size}: set block back to resume")
     results = make_results(size)
     results.scores[:count], results.moves[:count], results.largest[:count] = part
     return RunState(
@@ -77,7 +77,7 @@ def _pools(team: Team) -> dict[str, Carousel]:
 
 
 def _restore_pools(path: Path, team: Team) -> None:
-    """Give each thread the boards that it had; a thread that was not there before begins without."""
+    """Give each thread the boards that it had; a new thread begins without any."""
     for number, (name, pool) in enumerate(_pools(team).items()):
         names = [f"{name}.{each}" for each in _POOL]
         if number == 0 or has_tensors(path, names):

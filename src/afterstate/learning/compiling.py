@@ -1,4 +1,4 @@
-"""Compile in a process of its own: a compiler keeps some 100 MB for good after its work is done, a cache folder does not."""
+"""Compile in a separate process: a compiler never frees some 100 MB, but kernels loaded from the cache need no compiler."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from afterstate.kernel import CACHE, on_compile
 
-LOOK = 0.1  # seconds between two looks at the stop flag
+LOOK = 0.1  # seconds between checks of the stop flag
 
 
 class _NotCompiledError(Exception):
@@ -15,9 +15,9 @@ class _NotCompiledError(Exception):
 
 
 def load_or_compile(load: Callable[[], None], code: str, arguments: Sequence[str], stop: threading.Event) -> None:
-    """Call `load`, which uses kernels; if any is yet to be compiled, let another process that runs `code` do it first.
+    """Call `load`, which uses kernels; if any is not compiled yet, first run `code` in another process to compile it.
 
-    Whatever hinders that process, this one then compiles for itself. After a stop nothing is loaded.
+    If that process fails, this one compiles. After a stop nothing is loaded.
     """
     if CACHE is not None and sys.executable and not hasattr(sys, "frozen"):
         caller = threading.get_ident()
@@ -38,7 +38,7 @@ def load_or_compile(load: Callable[[], None], code: str, arguments: Sequence[str
 
 
 def _run(command: list[str], stop: threading.Event) -> None:
-    """Run a command without a word, to its end or until a stop."""
+    """Run a command silently, to its end or until a stop."""
     quiet = subprocess.DEVNULL
     try:
         process = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)

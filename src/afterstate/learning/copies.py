@@ -1,26 +1,26 @@
-"""The tables as several threads that learn share them: copies of the hottest weights, and how they come together.
+"""How threads that learn together share the tables: copies of the hottest weights, and how they are settled.
 
-Threads learn on the same tables without locks. But a cache line that two cores write to in turn travels each time, and that
-takes as long as going to memory, on processors of several dies longer. The weights of small tiles are moved in every game, many
-times a move. So each of several threads has a copy of the first weights of each table, learns on that, and from time to time
-settles it with the table: what the copy has moved by since the last time is added to the table, and the copy becomes what the
-table is then. The copies lie behind the tables in the same memory, so that an index leads to either.
+Threads learn on the same tables without locks. But a cache line that two cores write in turn moves between them each time. That
+takes as long as going to memory, or longer on processors with several dies. The weights of small tiles change in every game,
+many times per move. So each of several threads has a copy of the first weights of each table, learns on it, and from time to
+time settles it with the table: the copy's change since the last time is added to the table, and the copy then takes the table's
+values. The copies lie behind the tables in the same memory, so an index leads to either.
 
-If both were moved, both may have moved all the way to the same value, and their sum would be twice too far: then the table gets
-`Kind.together` / threads of the copy's move. That stays below 2 / threads, beyond which threads that all correct the same error
-would swing around the right value for ever. The more threads, the older is what a copy knows of the others, and the less is
-copied.
+If both have changed, both may have moved all the way to the same value, and their sum would go twice as far as it should. Then
+the table takes only `Kind.together` / threads of the copy's change. That stays below 2 / threads; above it, threads that all
+correct the same error would swing around the right value for ever. The more threads there are, the older a copy's knowledge of
+the others is, and the less is copied.
 
-Weights of large tiles are never copied, however small their table is. They are what a player learns at the edge of what it can
-do, from a few games, and there each thread needs at once what the other has just found out. Where all of a small table was
-copied, two threads took longer than one to make their first 8192s a habit, and now and then never did.
+Weights of large tiles are never copied, however small their table is. A player learns them from few games, at the edge of what
+it can do, and each thread needs at once what the others have just found out. When a small table was copied whole, two threads
+took longer than one to reach 8192 regularly, and sometimes never did.
 
-What a rule keeps for each weight (E and A of TC) is copied too. It adds up whoever moved it, and is settled when all threads
-pause.
+What a rule keeps for each weight (E and A of TC) is copied too. It adds up no matter which thread changed it, and is settled
+when all threads pause.
 
-One thread copies nothing. Networks with several sets of tables are shared whole: with stages, a weight that was never written
-is looked up in the stage before, of which a copy would know nothing; and where more is seen than the tiles, the hottest weights
-are not the first ones of a table (for Threes!, copies brought no speed).
+One thread copies nothing. Networks with several sets of tables are shared without copies. With stages, a weight that was never
+written is looked up in the stage before, which a copy knows nothing about. If a network sees more than the tiles, the hottest
+weights are not the first ones of a table (for Threes!, copies were no faster).
 """
 
 import threading
@@ -38,29 +38,29 @@ from afterstate.network.lookup import Lookup, find_starts, isomorphs, place_of
 from afterstate.network.network import Network
 
 SMALL = 3  # bits of a small tile's index: only weights of such tiles are copied, in 2048 those below 256
-SETTLED = 80  # copied weights that may be looked through for each move that is played
+SETTLED = 80  # copied weights that may be looked through per move played
 LINE = 16  # weights of a cache line
-GLANCE = 16 * LINE  # copied weights that are settled at once, or not at all if none of them has moved
+GLANCE = 16 * LINE  # copied weights that are settled together, or skipped if none has changed
 
 
 # --- looking up with copies ----------------------------------------------------------------------------------------------
 
 
 class Copies(NamedTuple):
-    """Where a thread has copies of its own of the first weights of each table.
+    """Where a thread has its copies of the first weights of each table.
 
-    Places have 32 bits here: all tables and copies together must fit into that.
+    Indices have 32 bits here: all tables and copies together must fit.
     """
 
-    large: NDArray[np.uint64]  # (m,) bits of a board's planes that lead each look-up beyond the copied weights
+    large: NDArray[np.uint64]  # (m,) bits of a board's planes that take each look-up beyond the copied weights
     tables: NDArray[np.uint32]  # (m,) where its table begins
-    further: NDArray[np.uint32]  # (m,) how much further its copy begins
-    starts: NDArray[np.uint32]  # (m,) working memory: where it begins for the board at hand
+    further: NDArray[np.uint32]  # (m,) how far behind that its copy begins
+    starts: NDArray[np.uint32]  # (m,) working memory: where it begins for the current board
 
 
 @implement(find_starts, Copies)
 def _find_starts(copies: Any, planes: u64) -> None:
-    for nth in range(copies.large.size):  # many at once; to choose index by index costs more
+    for nth in range(copies.large.size):  # vectorised; choosing index by index costs more
         is_small = np.uint32((planes & copies.large[nth]) == u64(0))
         copies.starts[nth] = np.uint32(copies.tables[nth] + np.uint32(copies.further[nth] * is_small))
 
@@ -71,10 +71,10 @@ def _place(copies: Any, nth: u64, table: u64, index: u64) -> u64:
 
 
 def look_up_copies(network: Network, sizes: list[int], begins: list[int]) -> Lookup:
-    """A look-up that uses copies of the first weights of each table: how many, powers of two, and where they begin.
+    """A look-up that uses copies of the first weights of each table: `sizes` (powers of two) that begin at `begins`.
 
-    A weight is among the first if those bits of its index are 0 that are worth its copy's size or more; `Copies.large` are
-    these bits on the board as it is, before it is turned.
+    A weight is among the first if all bits of its index that are worth the copy's size or more are 0; `Copies.large` has these
+    bits on the board before it is turned.
     """
     net, symmetry = network.lookup, network.symmetry
     large = np.zeros((len(network.patterns), symmetry), np.uint64)
@@ -91,12 +91,12 @@ def look_up_copies(network: Network, sizes: list[int], begins: list[int]) -> Loo
 
 
 def default_size(threads: int) -> int:
-    """How many weights of a table each of some threads has a copy of: 65,536 of two."""
+    """How many weights of a table each thread has a copy of: 65,536 with two threads."""
     return (1 << 20) // threads**4
 
 
 def copy_size(size: int, cells: int) -> int:
-    """The same for a pattern with so many cells: a power of two, or 0 if it is not worth a copy."""
+    """The same for a pattern with this many cells: a power of two, or 0 if a copy is not worth it."""
     return 1 << min(size.bit_length() - 1, SMALL * cells) if size >= LINE else 0
 
 
@@ -105,9 +105,9 @@ def copy_size(size: int, cells: int) -> int:
 
 @kernel
 def settle(table: Any, copy: Any, before: Any, both: np.float32) -> None:
-    """Bring a part of a table and a copy of it together; `before` is what both were the last time.
+    """Settle a part of a table with a copy of it; `before` is what both were the last time.
 
-    Where both have moved, the table follows by only `both` of the copy's way. Where nothing has moved, nothing is written.
+    Where both have changed, the table takes only `both` of the copy's change. Where nothing has changed, nothing is written.
     """
     words, own, old = table.view(np.uint64), copy.view(np.uint64), before.view(np.uint64)
     size = u64(table.size)
@@ -118,7 +118,7 @@ def settle(table: Any, copy: Any, before: Any, both: np.float32) -> None:
             moved |= (own[place] ^ old[place]) | (words[place] ^ old[place])
         if moved == u64(0):
             continue
-        for place in range(first, end):  # no branch from weight to weight, so that many are done at once
+        for place in range(first, end):  # no branches, so that it is vectorised
             value, by = table[place], copy[place] - before[place]
             table[place] = copy[place] = before[place] = copy[place] if value == before[place] else value + both * by
 
@@ -133,9 +133,9 @@ class _Piece(NamedTuple):
 
 
 class SharedTables:
-    """A network while it learns by some rules, with what each of some threads has for itself.
+    """The tables of a network that learns by some rules, and each thread's copies.
 
-    `size` is how many weights of a table each thread has a copy of, at most.
+    `size` is how many weights of a table each thread copies at most.
     """
 
     def __init__(self, network: Network, rules: Collection[str], threads: int, *, size: int | None = None) -> None:
@@ -143,12 +143,12 @@ class SharedTables:
         self._network = network
         self._kinds = {name: RULES[name].kind for name in rules}
         self._sizes = self._copy_sizes(default_size(threads) if size is None else size)
-        self._part = -(-sum(self._sizes) // LINE) * LINE  # weights that one thread has of its own, on lines of its own
+        self._part = -(-sum(self._sizes) // LINE) * LINE  # copied weights of one thread, on its own cache lines
         network.move_to(allocate(network.weights.size + threads * self._part))
         self._kept = {name: allocate(kind.numbers * network.lookup.weights.size) for name, kind in self._kinds.items()}
         self.lookups = [network.lookup] * threads
-        self._weights: list[list[_Piece]] = [[] for _ in range(threads)]  # weights that each thread has copies of
-        self._beside: dict[str, list[list[_Piece]]] = {}  # what each rule keeps of these
+        self._weights: list[list[_Piece]] = [[] for _ in range(threads)]  # the copied weights of each thread
+        self._beside: dict[str, list[list[_Piece]]] = {}  # what each rule keeps for these
         if self._part:
             self.lookups = [look_up_copies(network, self._sizes, self._begins(thread)) for thread in range(threads)]
             together = min(kind.together for kind in self._kinds.values()) / threads
@@ -160,7 +160,7 @@ class SharedTables:
         self._lock = threading.Lock()
 
     def _copy_sizes(self, size: int) -> list[int]:
-        """Weights of each table that a thread has a copy of."""
+        """How many weights of each table a thread copies."""
         network = self._network
         sizes = [copy_size(size, len(pattern)) for pattern in network.patterns]
         fits = network.weights.size + self.threads * sum(sizes) <= 2**32 - self.threads * LINE  # see `Copies`
@@ -173,7 +173,7 @@ class SharedTables:
         return [begin + sum(self._sizes[:number]) for number in range(len(self._sizes))]
 
     def _pieces(self, memory: NDArray[np.float32], wide: int, both: float) -> list[list[_Piece]]:
-        """What each thread has copies of, table by table; memory has `wide` numbers for each weight."""
+        """The copies of each thread, table by table; memory has `wide` numbers for each weight."""
         offsets = self._network.lookup.offsets.tolist()
         return [
             [
@@ -190,7 +190,7 @@ class SharedTables:
 
     @property
     def kept(self) -> dict[str, NDArray[np.float32]]:
-        """What the rules keep for each weight, by its name in a checkpoint; without what threads have for themselves."""
+        """What the rules keep for each weight, by its name in a checkpoint; without the threads' copies."""
         size = self._network.weights.size
         return {kind.kept_as: self._kept[name][: kind.numbers * size] for name, kind in self._kinds.items() if kind.numbers}
 
@@ -199,17 +199,17 @@ class SharedTables:
         return self._kinds[name].make(self._network, rate, self._kept[name])
 
     def clear(self) -> None:
-        """Forget everything; all memory is touched by that."""
+        """Set everything to 0. This touches all memory."""
         for memory in (self._network.weights, *self._kept.values()):
             memory.fill(0.0)
 
     def renew(self) -> None:
-        """Let all copies be as the tables are; no thread may be learning."""
+        """Set all copies to the tables' values; no thread may be learning."""
         for piece in self._all_pieces():
             piece.copy[:] = piece.before[:] = piece.table
 
     def played(self, thread: int, moves: int) -> None:
-        """A thread has played so many moves: settle its copies of weights if that is worth the time by now."""
+        """Count the moves of a thread, and settle its copies of weights once that is worth the time."""
         self._moves[thread] += moves
         if not self._part or SETTLED * self._moves[thread] < self._part:
             return
@@ -219,7 +219,7 @@ class SharedTables:
                 settle(*piece)
 
     def settle(self) -> None:
-        """Let the tables hold all that was learned; no thread may be learning."""
+        """Settle all copies, so that the tables hold all that was learned; no thread may be learning."""
         for piece in self._all_pieces():
             settle(*piece)
         for name, pieces in self._beside.items():

@@ -1,4 +1,4 @@
-"""The learner of the game loop: it values the positions of a game as they come, and learns from what follows them.
+"""The learner of the game loop: it values the positions of a game, and learns from what follows them.
 
 The backup says when and towards what a value moves (`backups`), the rule what an error does to the weights (`td`, `tc`).
 """
@@ -18,7 +18,7 @@ _0 = u64(0)
 
 
 class Learner(NamedTuple):
-    """Who learns from a game. One for each thread."""
+    """What learns from a game. One for each thread."""
 
     rule: Any
     backup: Any
@@ -26,11 +26,11 @@ class Learner(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What is remembered from move to move; never in memory, only in registers."""
+    """What is remembered from move to move; it stays in registers."""
 
     number: np.int64  # of the next position in the chain
     last: np.uint64  # where the indices of the position before it begin
-    has_due: np.bool  # an update is put off until the next move's memory is on its way
+    has_due: np.bool  # an update waits until the next move's weights are prefetched
     due: np.uint64  # where its indices begin
     error: np.float64
     reward: np.float64  # of the last slide
@@ -67,7 +67,7 @@ def _learn_state(learner: Any, memory: Any, net: Any, board: u64, extra: u64, de
         value = sum_weights(net, desk.indices, at)
         _check_range(tally, value)
         is_due, due, error = arrive(backup, net, desk.indices, number, last, at, reward, reward + value)
-        if is_due:  # a state is known before the slide is chosen, so it learns before
+        if is_due:  # a state is known before the slide is chosen, so update now
             learn(rule, net, desk.indices, due, error, tally)
         if is_online(backup):
             fetch(rule, net, desk.indices, at)

@@ -1,4 +1,4 @@
-"""Every option of a training run: default, meaning, and what it may be. The command line and `train()` are made from this."""
+"""Every option of a training run: default, help and allowed values. The command line and `train()` are built from this."""
 
 import math
 from dataclasses import dataclass, field, fields, replace
@@ -24,7 +24,7 @@ CHOICES = {"target": Target, "order": Order, "starts": Starts, "best": Best}
 class Phase:
     """A part of a run with one learning rule and one rate."""
 
-    start: float  # the first game, or the second of training at which it begins
+    start: float  # the game, or the second of training, at which it begins
     by_time: bool
     method: str  # a name of RULES
     alpha: float
@@ -36,7 +36,7 @@ def _option(default: Any, text: str, *, free: bool = False) -> Any:
 
 
 class TrainGiven(TypedDict, total=False):
-    """The options of `TrainOptions` as keywords, for an editor to know; counts and times may be text such as "100k"."""
+    """The options of `TrainOptions` as keywords, for editors; counts and times may be text such as "100k"."""
 
     rules: str | None
     size: str
@@ -80,42 +80,42 @@ class TrainOptions:
     method: str = _option("td", f"learning rule: {', '.join(f'{name} ({rule.about})' for name, rule in RULES.items())}")
     target: Target = _option("afterstate", "what the network values: the board before or after the new tile")
     order: Order = _option("forward", "learn while playing (forward), or after each game from its end (backward)")
-    lambda_: float = _option(0.0, "how much of the later errors counts: 0 for TD(0), up to 1")
-    horizon: int = _option(3, "moves that TD(lambda) waits for, when it learns forward")
-    steps: int = _option(1, "rewards in a target before a value follows: n-step TD")
+    lambda_: float = _option(0.0, "how much later errors count: from 0, which is TD(0), to 1")
+    horizon: int = _option(3, "moves that TD(lambda) waits before it updates, with order forward")
+    steps: int = _option(1, "n of n-step TD: rewards in a target, before the value")
     beside: str | None = _option(
-        None, "smaller patterns, or a preset of them, that learn beside the network's and are folded into them for play"
+        None, "smaller patterns, or a preset, that learn along with the network's and are folded into them for play"
     )
     stages: str | None = _option(
-        None, "tables of their own once a tile is reached, such as 0,16384; what a stage never met it takes from the one before"
+        None, "separate tables once a tile is reached, such as 0,16384; a stage starts from the weights of the one before"
     )
     context: str | None = _option(
         None,
-        "what the network sees beside the tiles, with a + between; Threes!: swap, entry, hint, bag [default: the game's own]",
+        "what the network sees besides the tiles, joined by +; Threes!: swap, entry, hint, bag [default: the game's own]",
     )
     starts: Starts = _option(
-        "fresh", "games also begin in the middle of the last one (restart), or where a stage was entered before (carousel)"
+        "fresh", "also start games in the middle of the last one (restart), or where an earlier game entered a stage (carousel)"
     )
     alpha: float | None = _option(
         None,
         "learning rate; each of the m looked-up weights moves by alpha/m of the error "
         f"[default: {', '.join(f'{rule.rate} for {name}' for name, rule in RULES.items())}]",
     )
-    optimistic: float = _option(0.0, "value that every position starts with; high hopes make a player try everything")
+    optimistic: float = _option(0.0, "initial value of every position; a high one makes the player explore")
     schedule: str | None = _option(
-        None, "later rates and rules, from a game or a percentage of the run on: 50%:0.01,90%:tc or 50k:0.01,90k:tc:0.5"
+        None, "later rates and rules, each from a game or a percentage of the run: 50%:0.01,90%:tc or 50k:0.01,90k:tc:0.5"
     )
-    games: int | None = _option(None, "games in all, such as 100k [default: 100k, unless --time is given]", free=True)
-    time: float | None = _option(None, "training time in all, such as 10m; the run ends with the game under way", free=True)
-    threads: int | None = _option(None, "threads [default: all processors]; with 1 a run is exact", free=True)
-    seed: int = _option(1, "seed of all chance")
+    games: int | None = _option(None, "total games, such as 100k [default: 100k, unless --time is given]", free=True)
+    time: float | None = _option(None, "total training time, such as 10m; games under way are finished", free=True)
+    threads: int | None = _option(None, "threads [default: all processors]; with 1 a run is exactly reproducible", free=True)
+    seed: int = _option(1, "random seed")
     block: int = _option(1000, "games in one block of statistics")
     best: Best | None = _option(
-        None, "which block's network is kept as the best: by the win tile's rate, or by the mean [default: win; Threes!: mean]"
+        None, "how the best block is chosen, whose network is kept: by win rate or by mean score [default: win; Threes!: mean]"
     )
-    eval_every: int | None = _option(None, "play --eval-games games with learning off every so many games, such as 100k")
-    eval_games: int = _option(1000, "games of each such evaluation")
-    recipe: str | None = _option(None, "a named set of options (see afterstate recipes) or a TOML file; options given here win")
+    eval_every: int | None = _option(None, "games between two evaluations with learning off, such as 100k")
+    eval_games: int = _option(1000, "games in each evaluation")
+    recipe: str | None = _option(None, "a named set of options (see afterstate recipes) or a TOML file; given options win")
 
     @classmethod
     def read(cls, game: str = "2048", **given: Unpack[TrainGiven]) -> "TrainOptions":
@@ -150,9 +150,9 @@ class TrainOptions:
         if not 1 <= self.steps <= MAX_HORIZON:
             raise InputError(f"steps must be 1 to {MAX_HORIZON}, not {self.steps}")
         if self.steps > 1 and (self.lambda_ > 0 or self.order == "backward"):
-            raise InputError("steps above 1 go with lambda 0 and order forward")
+            raise InputError("steps above 1 need lambda 0 and order forward")
         if not 0 <= self.optimistic <= MAX_VALUE:
-            raise InputError(f"an optimistic value is 0 to {MAX_VALUE}, not {self.optimistic}")
+            raise InputError(f"optimistic must be 0 to {MAX_VALUE}, not {self.optimistic}")
 
     @property
     def rate(self) -> float:
@@ -167,15 +167,15 @@ class TrainOptions:
         return tuple(int(word) for word in words)
 
     def phases(self) -> list[Phase]:
-        """Which rule learns at which rate from when on, in order; the first begins with the run."""
+        """The learning rules and rates of the run, in order; the first phase begins with the run."""
         found = [Phase(0.0, False, self.method, self.rate)]
         for part in (self.schedule or "").replace(" ", "").split(","):
             if part:
                 found.append(self._phase(part, found[-1].method))
         if any(later.start <= earlier.start for earlier, later in pairwise(found)):
-            raise InputError(f"the steps of schedule {shorten(str(self.schedule))!r} do not come one after the other")
+            raise InputError(f"the steps of schedule {shorten(str(self.schedule))!r} must come in rising order")
         if len({phase.by_time for phase in found[1:]}) > 1:
-            raise InputError("a run that ends by --time has a schedule in percent, or one in games, not both")
+            raise InputError("a run limited by --time has a schedule in percent or in games, not both")
         return found
 
     def _phase(self, part: str, method: str) -> Phase:
@@ -210,26 +210,26 @@ class TrainOptions:
         return Phase(max(round((self.games or 0) * share), 1), False, method, alpha)
 
     def rank(self, win_rate: float, mean: float) -> tuple[float, float]:
-        """What the best block has most of."""
+        """What blocks are compared by; the best block has the largest."""
         return (win_rate, mean) if self.best == "win" else (mean, win_rate)
 
     def changed(self, given: dict[str, Any]) -> "TrainOptions":
-        """These options with those of a resume; one that contradicts what was learned so far is refused."""
+        """These options with the changes of a resume; refuse a change that contradicts what was learned so far."""
         other = replace(self, **given)
         for spec in fields(self):
             before, now = getattr(self, spec.name), getattr(other, spec.name)
             if before != now and spec.name in given and not spec.metadata["free"]:
                 name = spec.name.rstrip("_").replace("_", "-")
                 raise InputError(
-                    f"the run was started with {name} {before}, so it cannot go on with {name} {now}; leave --{name} out"
+                    f"the run was started with {name} {before}, so it cannot continue with {name} {now}; leave --{name} out"
                 )
         if self.phases() != other.phases():
-            raise InputError("the schedule is in percent of the run, so its --games or --time cannot change when it goes on")
+            raise InputError("the schedule is in percent of the run, so its --games or --time cannot change when it is resumed")
         return other
 
 
 def normalise(given: dict[str, Any]) -> dict[str, Any]:
-    """Options as they were written, with counts and times as numbers."""
+    """The given options, with counts and times as numbers."""
     values = dict(given)
     for name in COUNTS & set(values):
         values[name] = parse_count(values[name], name=name.replace("_", "-"))
@@ -255,7 +255,7 @@ def read_options(values: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 def check_rate(alpha: float) -> None:
-    """Refuse a learning rate that cannot learn."""
+    """Refuse a learning rate that is out of range."""
     if not (math.isfinite(alpha) and 0 < alpha <= 100):
         raise InputError(f"alpha must be above 0 and at most 100, not {alpha}")
 
@@ -266,7 +266,7 @@ def option_type(name: str) -> Any:
 
 
 def plain_type(hint: Any) -> Any:
-    """A type without its `| None`; one of several words is text."""
+    """A type without its `| None`; a Literal is text."""
     if get_origin(hint) is not Literal:
         arguments = [argument for argument in get_args(hint) if argument is not type(None)]
         hint = arguments[0] if arguments else hint

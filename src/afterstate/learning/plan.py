@@ -1,4 +1,4 @@
-"""From the options of a run to the run as it will be: nothing is left open, and the network that learns."""
+"""Turn the options of a run into a plan that leaves nothing open, and make the network that learns."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,12 +17,12 @@ from afterstate.network.patterns import default_network, default_symmetry, parse
 
 @dataclass(frozen=True)
 class Plan:
-    """A run as it will be."""
+    """A run with nothing left open."""
 
     options: TrainOptions  # with every default filled in, as config.toml keeps them
     game: Game
     large: tuple[str, ...]  # the patterns to play with
-    small: tuple[str, ...]  # those that learn beside them, and are folded into them for play
+    small: tuple[str, ...]  # those that learn along with them, and are folded into them for play
     symmetry: int
     stages: tuple[int, ...]
     context: str
@@ -40,11 +40,11 @@ class Plan:
 
     @property
     def numbers(self) -> int:
-        """Numbers that the run keeps for each weight: the weight itself, and what its rules keep."""
+        """How many numbers the run keeps for each weight: the weight itself, and what its rules keep."""
         return 1 + sum(RULES[name].kind.numbers for name in self.rules)
 
     def make_backup(self) -> Backup:
-        """What its games are learned by. One for each thread."""
+        """Make the backup of the run. One for each thread."""
         given = self.options
         return make_backup(
             backward=given.order == "backward", decay=given.lambda_, horizon=given.horizon, steps=given.steps,
@@ -57,7 +57,7 @@ def game_of(options: TrainOptions) -> Game:
 
 
 def make_plan(options: TrainOptions) -> Plan:
-    """Fill in every default that depends on others; what cannot be is refused."""
+    """Fill in every default that depends on other options, and refuse what cannot work."""
     game = game_of(options)
     name = default_network(game.shape) if options.network is None else options.network
     symmetry = default_symmetry(name, game.shape) if options.symmetry is None else options.symmetry
@@ -78,7 +78,7 @@ def make_plan(options: TrainOptions) -> Plan:
 
 
 def new_network(plan: Plan) -> Network:
-    """A fresh network, if there is room for it, for what its rules keep, and for folding it."""
+    """A fresh network, if there is memory for it, for what its rules keep, and for folding it."""
     sets = len(plan.stages) * plan.game.sight(plan.context)[1]
     folded = count_weights(plan.large, sets) if plan.small else 0
     check_memory(4 * (plan.numbers * count_weights(plan.patterns, sets) + folded))
@@ -88,7 +88,7 @@ def new_network(plan: Plan) -> Network:
 
 
 def check_same(network: Network, plan: Plan, folder: RunFolder) -> None:
-    """Refuse a checkpoint that is not what the run's config says."""
+    """Refuse a checkpoint that does not match the run's config."""
     pairs = {
         "network": (plan.patterns, network.patterns),
         "stages": (plan.stages, network.stages),
@@ -98,4 +98,4 @@ def check_same(network: Network, plan: Plan, folder: RunFolder) -> None:
     }
     for key, (said, found) in pairs.items():
         if said != found:
-            raise FileError(f"{folder.config} says {key} {said}, but {folder.last} holds {found}: set it back to go on")
+            raise FileError(f"{folder.config} says {key} {said}, but {folder.last} holds {found}: set it back to resume")

@@ -1,4 +1,4 @@
-"""What a run tells while it goes on: how far it is, how well it plays, how the learning itself goes."""
+"""What a run reports: how far it is, how well it plays, how the learning itself goes."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,12 +12,12 @@ from afterstate.learning.update import ERRORS, MOVES, OUTSIDE, RATES, UPDATES
 
 @dataclass(frozen=True)
 class Learning:
-    """How the learning itself goes: means over all updates, and over all values, of a part of a run."""
+    """How the learning itself goes: means over all updates and values in a part of a run."""
 
-    moves: int  # all that were learned from, those of restarts too
+    moves: int  # all that were learned from, including restarts
     error: float  # |target - value|
     rate: float  # learning rate of a weight, which for TC is beta times its coherence
-    outside: float  # part of the values that no position can have: below 0, or above the highest score
+    outside: float  # share of values that no position can have: below 0, or above the highest score
 
     @classmethod
     def of(cls, sums: NDArray[np.float64]) -> "Learning | None":
@@ -37,17 +37,17 @@ class Progress:
     """How a run is going; sent about ten times a second."""
 
     games: int
-    total: int | None  # games in all, if the run is limited by games
-    seconds: float  # of training, over all sittings
-    limit: float | None  # seconds in all, if the run is limited by time
-    moves_per_s: float  # of the block under way
-    block: Summary | None  # the last whole block
-    learning: Learning | None  # of the learning since the block began
+    total: int | None  # games of the whole run, if it is limited by games
+    seconds: float  # of training, over all sessions
+    limit: float | None  # seconds of the whole run, if it is limited by time
+    moves_per_s: float  # in the current block
+    block: Summary | None  # the last finished block
+    learning: Learning | None  # since the block began
     doing: str  # "training" or "evaluating"
 
 
 class Listener:
-    """Hears what a run does. The default hears nothing; a display overrides what it shows."""
+    """Gets reports from a run. The default ignores them; a display overrides what it shows."""
 
     def on_progress(self, progress: Progress) -> None:
         pass
@@ -60,7 +60,7 @@ class Listener:
 
 
 def as_record(summary: Summary) -> dict[str, Any]:
-    """A summary as a line of metrics: its number of games is called `count`, since `games` counts the training."""
+    """A summary as a line of metrics: its number of games is called `count`, since `games` counts training games."""
     values = summary.as_dict()
     values["count"] = values.pop("games")
     return values

@@ -34,7 +34,7 @@ class Recipe:
 
     @property
     def label(self) -> str:
-        """What a run says of where its options came from."""
+        """How a run names the recipe of its options."""
         return f"{self.name} {self.version}"
 
 
@@ -48,7 +48,7 @@ def recipe_names() -> list[str]:
 
 
 def load_recipe(name: str) -> Recipe:
-    """A recipe of the package by its name, or a TOML file."""
+    """Load a recipe of the package by its name, or a TOML file."""
     if name in recipe_names():
         return _parse(name, (_folder() / f"{name}.toml").read_text("utf-8"), f"recipe {name}")
     path = Path(name)
@@ -63,7 +63,7 @@ def load_recipe(name: str) -> Recipe:
     except (OSError, ValueError) as error:
         raise FileError(f"cannot read the recipe {shorten(name)}: {getattr(error, 'strerror', None) or error}") from error
     if len(raw) > LONGEST:
-        raise FileError(f"{shorten(name)} is no recipe: it is longer than {LONGEST} bytes")
+        raise FileError(f"{shorten(name)} is not a recipe: it is longer than {LONGEST} bytes")
     return _parse(path.stem, text, name)
 
 
@@ -74,7 +74,7 @@ def _parse(name: str, text: str, where: str) -> Recipe:
         raise FileError(f"{where} is not TOML: {error}") from error
     unknown = [key for key in table if key not in (*_ABOUT, "train")]
     if unknown:
-        raise FileError(f"{where} has an unknown key {shorten(unknown[0])!r}; options of the training stand below [train]")
+        raise FileError(f"{where} has an unknown key {shorten(unknown[0])!r}; training options belong under [train]")
     options = table.get("train", {})
     version = table.get("version", 1)
     if not isinstance(options, dict) or not options:
@@ -83,7 +83,7 @@ def _parse(name: str, text: str, where: str) -> Recipe:
         raise FileError(f"{where}: version must be a whole number, not {version!r}")
     for key in ("about", "takes", "expect"):
         if not isinstance(table.get(key, ""), str):
-            raise FileError(f"{where}: {key} must be a text, not {table[key]!r}")
+            raise FileError(f"{where}: {key} must be text, not {table[key]!r}")
     found = read_options(options, where)
     if "recipe" in found:
         raise FileError(f"{where}: a recipe cannot name another one")
@@ -95,7 +95,7 @@ def _parse(name: str, text: str, where: str) -> Recipe:
 
 
 def with_recipe(given: dict[str, Any]) -> dict[str, Any]:
-    """Options as they were given, over those of the recipe that they name."""
+    """The given options, which override those of the recipe they name."""
     name = given.get("recipe")
     if name is None:
         return given
@@ -104,7 +104,7 @@ def with_recipe(given: dict[str, Any]) -> dict[str, Any]:
     if given.get("game", game) != game:
         raise InputError(f"recipe {recipe.name} is for {game}, not for {given['game']}")
     base = dict(recipe.options)
-    if not {"games", "time"}.isdisjoint(given):  # another end replaces the recipe's
+    if not {"games", "time"}.isdisjoint(given):  # a given limit replaces the recipe's
         base.pop("games", None)
         base.pop("time", None)
     return base | given | {"recipe": recipe.label}

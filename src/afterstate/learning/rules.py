@@ -1,4 +1,4 @@
-"""The learning rules by name. A rule is a module of its own and a line here; nothing else knows how many there are.
+"""The learning rules by name. A rule is a module and a line here; nothing else lists them.
 
 This file is read for `--help`, so it loads no kernels: the modules are loaded when a rule is used.
 """
@@ -23,9 +23,9 @@ class Kind:
     """What a rule's module offers as KIND."""
 
     make: "Callable[[Network, float, NDArray[np.float32]], Any]"  # the rule that moves a network's weights, at a rate
-    numbers: int = 0  # that it keeps for each weight
+    numbers: int = 0  # how many it keeps for each weight
     kept_as: str = ""  # what these are called in a checkpoint
-    together: float = 1.9  # how far weights go that several threads have moved, see `copies`
+    together: float = 1.9  # how far weights move that several threads have changed, see `copies`
     tidy: "Callable[[Network, NDArray[np.float32]], None] | None" = None  # called now and then, when no thread learns
 
 
@@ -34,12 +34,12 @@ class Rule:
     """A line of the table below."""
 
     module: str
-    rate: float  # if none is given
+    rate: float  # the default
     about: str
 
     @property
     def kind(self) -> Kind:
-        """How it works: this loads its kernels."""
+        """What its module offers; this loads its kernels."""
         kind: Kind = import_module(self.module).KIND
         return kind
 

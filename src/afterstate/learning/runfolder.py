@@ -29,17 +29,17 @@ class RunFolder:
 
     @classmethod
     def plan(cls, path: Path | str | None, options: TrainOptions, *, room: int = 0, root: Path = ROOT) -> "RunFolder":
-        """The folder of a new run, not made yet: free, and with so much room on its disk; the next below `root` if unnamed."""
+        """Choose the folder of a new run: it must be free, with `room` bytes on its disk; if unnamed, the next in `root`."""
         folder = cls(path) if path is not None else cls(_free_name(options, root))
         if is_file(folder.path) or (is_folder(folder.path) and any(folder.path.iterdir())):
             if is_file(folder.config):
-                raise FileError(f"run {folder.path} exists: go on with it by --resume, or choose another name by --run")
-            raise FileError(f"{folder.path} exists and is not a run: choose another name by --run")
+                raise FileError(f"run {folder.path} exists: continue it with --resume, or choose another name with --run")
+            raise FileError(f"{folder.path} exists and is not a run: choose another name with --run")
         folder._check_room(room)
         return folder
 
     def make(self, options: TrainOptions) -> None:
-        """Make the folder, with the options in it."""
+        """Make the folder and write the options to it."""
         try:
             self.last.parent.mkdir(parents=True, exist_ok=True)
             self.report.mkdir(exist_ok=True)
@@ -49,25 +49,25 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path | str) -> "RunFolder":
-        """A folder that holds a run."""
+        """Open a folder that holds a run."""
         folder = cls(path)
         if not is_file(folder.config):
             raise FileError(f"there is no run in {folder.path} (no config.toml)")
         return folder
 
     def write_config(self, options: TrainOptions) -> None:
-        """Keep the options, all of them, as TOML."""
+        """Write all options as TOML."""
         lines = []
         for spec in fields(options):
             value = getattr(options, spec.name)
-            name = spec.name.rstrip("_")  # `lambda` is a word of Python
+            name = spec.name.rstrip("_")  # `lambda` is a keyword of Python
             text = f"# {name} =" if value is None else f"{name} = {json.dumps(value)}"
             lines.append(f"{text:<40}  # {spec.metadata['help']}\n")
         with atomic_write(self.config) as file:
             file.write("".join(lines).encode())
 
     def read_config(self) -> TrainOptions:
-        """The options that the run was started with; a key that is no option is an error."""
+        """The options that the run was started with; an unknown key is an error."""
         try:
             with open(self.config, "rb") as file:
                 values = tomllib.load(file)
@@ -98,7 +98,7 @@ class RunFolder:
             raise ResourceError(f"cannot write {self.metrics}: {error.strerror}") from error
 
     def read_metrics(self) -> list[dict[str, Any]]:
-        """All lines of the metrics; a last line that was cut off is left out."""
+        """All lines of the metrics; a last line that was cut off is ignored."""
         records = []
         try:
             lines = self.metrics.read_bytes().splitlines() if self.metrics.exists() else []
@@ -117,18 +117,18 @@ class RunFolder:
         return records
 
     def rewind_metrics(self, games: int) -> None:
-        """Drop what was measured after game number `games`: the run goes on from there."""
+        """Drop what was measured after game number `games`: the run continues from there."""
         kept = [record for record in self.read_metrics() if record["games"] <= games]
         with atomic_write(self.metrics) as file:
             file.write("".join(json.dumps(record) + "\n" for record in kept).encode())
 
     def best_so_far(self) -> tuple[float, float]:
-        """Win rate and mean of the best block; below every block if there is none yet."""
+        """Win rate and mean of the best block; lower than any block if there is none yet."""
         if not is_file(self.best):
             return (-1.0, 0.0)
         block = read_training(self.best).block
         if block is None:
-            raise ModelError(f"{self.best} is not a best checkpoint of a run: it does not say of which block")
+            raise ModelError(f"{self.best} is not a best checkpoint of a run: it does not say which block it is from")
         return block.win_rate, block.mean
 
     @property
@@ -138,7 +138,7 @@ class RunFolder:
 
     @property
     def model(self) -> Path:
-        """The model that this run offers: its best, or its last if no block was finished."""
+        """The model to play with: the best checkpoint, or the last if no block was finished."""
         for _, path in self.checkpoints:
             if path.exists():
                 return path
@@ -157,11 +157,11 @@ def find_model(path: Path | str) -> Path:
 
 _WHOLE = ("games", "count", "win_tile")
 _REAL = ("mean", "win_rate")
-_PERHAPS = ("interval", "moves_per_s", "training_seconds")  # null where there is none: a block of one game has no interval
+_PERHAPS = ("interval", "moves_per_s", "training_seconds")  # may be null: a block of one game has no interval
 
 
 def _wrong_field(record: Any) -> str | None:
-    """The first field of a line of metrics that its readers need and cannot use; None if all are sound."""
+    """The first field of a metrics line that readers need but cannot use; None if all are valid."""
     if not isinstance(record, dict):
         return "kind"
     sound = {"kind": record.get("kind") in ("block", "eval"), "reached": _are_rates(record.get("reached"))}
@@ -173,24 +173,24 @@ def _wrong_field(record: Any) -> str | None:
 
 
 def _are_rates(reached: Any) -> bool:
-    """Whether it is a rate for each of some tiles."""
+    """Whether this maps tiles to rates."""
     if not isinstance(reached, dict) or not reached:
         return False
     return all(tile.isdecimal() and _is_number(rate) for tile, rate in reached.items())
 
 
 def _is_number(value: Any) -> bool:
-    """Whether it is a number that can be drawn: not true, nan or beyond a 64-bit integer."""
+    """Whether this is a number that can be plotted: no bool, no NaN, and within 64 bits."""
     return type(value) in (int, float) and abs(value) < 2**63
 
 
 def options_as_dict(options: TrainOptions) -> dict[str, Any]:
-    """Options for a header: those that are set."""
+    """The options that are set, for a header."""
     return {name.rstrip("_"): value for name, value in asdict(options).items() if value is not None}
 
 
 def _free_name(options: TrainOptions, root: Path) -> Path:
-    """The next name below a folder that is not taken: runs/2048-4x6-td-1."""
+    """The next free name in a folder: runs/2048-4x6-td-1."""
     network = (options.network or "").replace(",", "-")
     stem = f"{options.game}-{network if len(network) < 30 else 'patterns'}-{options.method}"
     number = 1

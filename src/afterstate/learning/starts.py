@@ -1,9 +1,9 @@
-"""Starts: where the games of training begin, beside the game's own beginning. They are observers of the game loop.
+"""Starts: where else training games begin, besides the game's own start. They are observers of the game loop.
 
-A game that begins as the rules say is always played, and only such games count in a block's figures. After each of them
-`Restart` begins again in its middle, then in the middle of that, until less than ten moves are left of it. `Carousel` begins
-once in every later stage of the network, on a board that opened that stage in an earlier game: late stages are rare, and learn
-this way as often as the first.
+Every round begins with a game from the start, and only such games count in a block. After it, `Restart` begins again in its
+middle, then in the middle of that, until fewer than ten moves are left. `Carousel` begins once in every later stage of the
+network, on a board that entered the stage in an earlier game: late stages are rare, and this way they learn as often as the
+first.
 """
 
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from afterstate.network.lookup import stage_of
 from afterstate.rng import below, draw
 
 SHORTEST = 10  # moves that must be left for another start
-POOL = 1024  # boards that are kept of each stage
+POOL = 1024  # boards kept for each stage
 
 _0, _1 = u64(0), u64(1)
 
@@ -35,12 +35,12 @@ class Carousel(NamedTuple):
 
     boards: NDArray[np.uint64]  # (stages, POOL) first states of each stage; row 0 is not used
     extras: NDArray[np.uint64]  # (stages, POOL)
-    counts: NDArray[np.int64]  # (stages,) states met so far; a full pool forgets its oldest
-    stage: NDArray[np.uint64]  # (1,) of the state before; a run does not save it
+    counts: NDArray[np.int64]  # (stages,) states met so far; a full pool drops its oldest
+    stage: NDArray[np.uint64]  # (1,) of the state before; not saved
 
 
 def make_starts(name: str, *, longest: int, stages: int) -> Any:
-    """What an option of `TrainOptions.starts` asks for, with its memory. One for each thread."""
+    """Make the observer for `TrainOptions.starts`, with its memory. One for each thread."""
     if name == "restart":
         return Restart(np.zeros(longest + 1, np.uint64), np.zeros(longest + 1, np.uint64))
     if name == "carousel":

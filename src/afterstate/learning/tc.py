@@ -15,18 +15,18 @@ HALF = np.float32(0.5)
 
 
 class TC(NamedTuple):
-    """Each weight's rate is |E| / A, where E adds up its errors and A their sizes.
+    """Each weight's rate is |E| / A, where E is the sum of its errors and A the sum of their sizes.
 
-    Errors that agree in sign keep the rate near 1; errors that cancel let it fall. A weight that was never moved has rate 1.
+    Errors that agree in sign keep the rate near 1; errors that cancel lower it. A weight that was never updated has rate 1.
 
-    E and A have 24 bits. A sum that is millions of times as large as what is added to it no longer grows, and the rate would
-    stay too high for good: once A passes `bound`, both are halved, which keeps their ratio and lets old errors count less.
+    E and A have 24 bits. A sum that is millions of times larger than its terms stops growing, and the rate would stay too high
+    for good. So once A passes `bound`, both are halved: this keeps their ratio, and old errors count less.
     """
 
     beta: np.float64
     coherence: NDArray[np.float32]  # (2 * size,) E and A of each weight, side by side
     bound: np.float32
-    size: np.uint64  # weights of the tables themselves; copies of threads lie behind them, and are halved with them
+    size: np.uint64  # weights of the tables themselves; the threads' copies lie behind them, and are halved with them
 
 
 @implement(apply, TC)
@@ -74,7 +74,7 @@ def find_bound(network: Network) -> np.float32:
 
 
 def make_tc(network: Network, beta: float, coherence: NDArray[np.float32]) -> TC:
-    """TC for a network. `coherence` may be longer than its weights ask for: what is behind belongs to copies of threads."""
+    """TC for a network. `coherence` may be longer than its weights need: the rest is for the threads' copies."""
     return TC(np.float64(beta), coherence, find_bound(network), u64(network.weights.size))
 
 
@@ -85,5 +85,5 @@ def halve(pairs: NDArray[np.float32], bound: np.float32) -> None:
         both[above] *= HALF
 
 
-# Several threads may each go all the way within a few steps, so that weights which several have moved go less far than by TD.
+# Each thread may move a weight all the way in a few steps, so weights that several have changed move less far than with TD.
 KIND = Kind(make_tc, numbers=2, kept_as="coherence", together=1.5, tidy=lambda network, part: halve(part, find_bound(network)))

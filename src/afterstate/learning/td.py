@@ -14,7 +14,7 @@ from afterstate.network.network import Network
 class TD(NamedTuple):
     """Each of the m looked-up weights moves by alpha / m * error.
 
-    A weight that a symmetric board looks up k times moves k times, as the gradient of the sum asks.
+    A weight that a symmetric board looks up k times moves k times, as the gradient of the sum requires.
     """
 
     alpha: np.float64

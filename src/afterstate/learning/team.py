@@ -1,4 +1,4 @@
-"""Threads that learn together on one network: the games of a training run are played here, and those of `afterstate bench`."""
+"""Threads that learn together on one network, for training runs and `afterstate bench`."""
 
 import threading
 from collections.abc import Callable
@@ -23,7 +23,7 @@ WARM_UP = 500  # games that one thread plays alone on a fresh network, so that n
 
 
 class Team:
-    """Seats for some threads, and the tables that they share. `copied` weights of each table are copied, see `copies`."""
+    """A seat for each thread, and the tables they share. `copied` weights of each table have copies, see `copies`."""
 
     def __init__(self, plan: Plan, network: Network, threads: int, *, copied: int | None = None) -> None:
         self.plan = plan
@@ -41,7 +41,7 @@ class Team:
         ]  # fmt: skip
 
     def load_kernels(self) -> None:
-        """Call every kernel that is needed, for no games."""
+        """Call every kernel that is needed, without playing."""
         nothing = make_results(0)
         for name in self.plan.rules:
             self._let_learn(next(phase for phase in self.plan.phases if phase.method == name))
@@ -49,7 +49,7 @@ class Team:
         self.tables.settle()
 
     def begin(self) -> None:
-        """Make the network a fresh one: all memory is touched by that, before a second thread needs it."""
+        """Reset the network. This touches all memory before a second thread needs it."""
         self.tables.clear()
         first = self.network.stage_weights  # later stages begin with what the first has learned
         self.network.weights[:first] = self.plan.options.optimistic / self.network.lookups
@@ -63,9 +63,9 @@ class Team:
         stop: threading.Event,
         on_tick: Callable[[Share], None] | None = None,
     ) -> int:
-        """Play games number first, first + 1, ... and learn from them, until all results are there or a stop -> games played.
+        """Play games number first, first + 1, ... and learn from them, until `results` is full or a stop -> games played.
 
-        The first games of a fresh network are for one thread.
+        One thread plays the first games of a fresh network alone.
         """
         self._let_learn(phase)
         count = len(results.scores)
@@ -86,7 +86,7 @@ class Team:
         stop: threading.Event,
         on_tick: Callable[[Share], None] | None,
     ) -> Share:
-        """Let some threads learn -> how far they have come, with those before."""
+        """Learn on this many threads -> games and moves so far, including `before`."""
         share = Share()
 
         def play(thread: int, start: int, count: int) -> int:
@@ -112,7 +112,7 @@ class Team:
             seat.learner = Learner(rule, backup, tally)
 
     def _play(self, thread: int, first: int, results: Results) -> int:
-        """Games of one thread -> their moves, those of restarts too."""
+        """Play games on one thread -> their moves, including restarts."""
         sums = self.tallies[thread].sums
         before = sums[MOVES]
         self.seats[thread].play(self.plan.options.seed, Purpose.TRAIN, first, results)

@@ -1,4 +1,4 @@
-"""Training: blocks of games over threads, schedules, checkpoints, evaluations on the way."""
+"""Training: blocks of games on threads, schedules, checkpoints and evaluations."""
 
 import threading
 from dataclasses import dataclass
@@ -24,18 +24,18 @@ from afterstate.network.network import Network
 from afterstate.network.training import Block
 from afterstate.rng import Random
 
-COLLAPSE = 0.2  # a block's mean below this part of the best one
-COLLAPSED = 3  # such blocks in a row: the run is stopped
+COLLAPSE = 0.2  # a block has collapsed if its mean is below this share of the best one
+COLLAPSED = 3  # collapsed blocks in a row that stop the run
 RUNAWAY = 1e9  # a value that no game can reach
-FIRST_BOARDS = 20  # that are looked at for it
-SAVE_EVERY = 60.0  # seconds between checkpoints of an undisturbed run, at least
-SAVE_SHARE = 0.02  # part of the time that goes into them, at most
-LARGE = 100_000_000  # bytes of a network whose run does not keep what a compiler keeps as well
+FIRST_BOARDS = 20  # checked for such values
+SAVE_EVERY = 60.0  # seconds between checkpoints, at least
+SAVE_SHARE = 0.02  # share of the time spent on them, at most
+LARGE = 100_000_000  # bytes of a network whose kernels are compiled in a separate process, to save memory
 
 
 @dataclass(frozen=True)
 class Run:
-    """A training run that has come to its end, or to a stop."""
+    """A training run that has ended or was stopped."""
 
     folder: Path
     network: Network
@@ -60,7 +60,7 @@ def train(
     count_threads(options.threads)
     plan = make_plan(options)
     network = new_network(plan)
-    parts = 2 * plan.numbers + 1  # last, the one being written, and best
+    parts = 2 * plan.numbers + 1  # last, its next version while it is written, and best
     folder = RunFolder.plan(run, plan.options, room=parts * network.weights.nbytes)
     trainer = Trainer(plan, folder, network, listener, stop)
     folder.make(plan.options)
@@ -74,7 +74,7 @@ def resume(
     listener: Listener | None = None,
     stop: threading.Event | None = None,
 ) -> Run:
-    """Go on with a run from its last checkpoint; `given` are the options that change."""
+    """Continue a run from its last checkpoint; `given` are the options that change."""
     folder = RunFolder.open(run)
     plan = make_plan(folder.read_config().changed(given or {}))
     count_threads(plan.options.threads)
@@ -92,7 +92,7 @@ def resume(
 
 
 def rehearse(run: Path | str) -> None:
-    """Compile all that a run needs; nothing is played, learned or written. For a process of its own."""
+    """Compile all that a run needs, in a separate process; nothing is played, learned or written."""
     folder = RunFolder.open(run)
     plan = make_plan(folder.read_config())
     Trainer(plan, folder, new_network(plan)).load_kernels()
@@ -102,7 +102,7 @@ _REHEARSE = "import sys; from afterstate.learning.trainer import rehearse; rehea
 
 
 class Trainer:
-    """One sitting of a run."""
+    """One session of a run."""
 
     def __init__(
         self,
@@ -120,19 +120,19 @@ class Trainer:
         self.stop = stop or threading.Event()
         self.team = Team(plan, network, count_threads(plan.options.threads))
         self.state = RunState(results=make_results(plan.options.block))
-        self.phase = plan.phases[0]  # of the block under way
+        self.phase = plan.phases[0]  # of the current block
         self.best = plan.options.rank(*folder.best_so_far())
         self.top = 0.0  # the best mean of a block
         self.low = 0  # blocks in a row that have collapsed
         self.last_block: Summary | None = None
         self.saved_at = perf_counter()
-        self.save_seconds = 0.0  # that the last checkpoint took
+        self.save_seconds = 0.0  # time that the last checkpoint took
         self.saved_games = 0
 
     # --- the loop ------------------------------------------------------------------------------------------------------
 
     def run(self) -> Run:
-        """Train to the end, or to a stop; either way the last checkpoint holds all of it."""
+        """Train to the end or until a stop; either way the last checkpoint holds everything learned."""
         with stop_on_signal(self.stop):
             self._prepare()
             while not self.stop.is_set():
@@ -161,7 +161,7 @@ class Trainer:
             self.team.begin()
 
     def load_kernels(self) -> None:
-        """Call every kernel that the run will need, for no games."""
+        """Call every kernel that the run will need, without playing."""
         self.team.load_kernels()
         self._check_values()
         if self.options.eval_every is not None:
@@ -183,7 +183,7 @@ class Trainer:
         return [phase for phase in self.plan.phases if phase.start <= (state.seconds if phase.by_time else state.games)][-1]
 
     def _part_ends(self) -> int:
-        """The game before which something else is to be done: the block ends, the rate changes, an evaluation is due."""
+        """The game before which training pauses: the block ends, the rate changes, or it is time for an evaluation."""
         options, state = self.options, self.state
         ends = [state.games - state.in_block + options.block]
         ends += [int(phase.start) for phase in self.plan.phases if not phase.by_time]
@@ -192,7 +192,7 @@ class Trainer:
         return min(number for number in ends if number > state.games)
 
     def _part(self) -> None:
-        """Play until something else is to be done, or the run is over."""
+        """Play until the next pause, or until the run is over."""
         options, state = self.options, self.state
         phase = self.phase = self._phase()
         limits = [later.start for later in self.plan.phases if later.by_time and later.start > state.seconds]
@@ -234,7 +234,7 @@ class Trainer:
     # --- what is measured ----------------------------------------------------------------------------------------------
 
     def _close_block(self) -> None:
-        """Statistics of a whole block: to the listener, to the metrics, and to the best checkpoint if it is one."""
+        """Report a finished block to the listener and the metrics, and save the network if it is the best one."""
         state = self.state
         self._check_values()
         block = self.last_block = summarise(self.plan.game, state.results, state.block_seconds)
@@ -257,18 +257,18 @@ class Trainer:
         record |= as_record(block)
         if learning := Learning.of(self.team.sums()):
             record |= {"mean_error": learning.error, "mean_rate": learning.rate, "out_of_range": learning.outside}
-            record |= {"moves_per_s": learning.moves / state.block_seconds}  # those of restarts, too
+            record |= {"moves_per_s": learning.moves / state.block_seconds}  # including restarts
         return record
 
     def _save_best(self, block: Summary) -> None:
-        """Keep the network as it is now for play."""
+        """Save the current network as the best, to play with."""
         player = fold(self.network, self.plan.small) if self.plan.small else self.network
         measured = Block(self.state.games, block.win_rate, block.mean)
         player.training = describe(self.plan, self.team, self.state, block=measured)
         save_model(player, self.folder.best)
 
     def _check_values(self) -> None:
-        """Stop a run whose values have run away. Every value feeds on those after it, so the first boards show it."""
+        """Stop a run that has diverged. Every value builds on later ones, so the first boards show it."""
         states = [self.plan.game.start(Random(self.options.seed, number=number)) for number in range(FIRST_BOARDS)]
         firsts = [self.network.value(state) for state in states]
         if not all(abs(value) < RUNAWAY for value in firsts):
@@ -279,16 +279,16 @@ class Trainer:
         self._follow(block.mean)
         if self.low == COLLAPSED:
             self._give_up(
-                "has collapsed", f"a mean of {block.mean:.0f} after one of {self.top:.0f}, {COLLAPSED} blocks in a row"
+                "has collapsed", f"a mean of {block.mean:.0f} after a best of {self.top:.0f}, {COLLAPSED} blocks in a row"
             )
 
     def _follow(self, mean: float) -> None:
-        """Keep the best mean of a block, and how many blocks in a row are far below it."""
+        """Update the best mean of a block, and how many blocks in a row are far below it."""
         self.top = max(self.top, mean)
         self.low = self.low + 1 if mean < COLLAPSE * self.top else 0
 
     def _give_up(self, what: str, why: str) -> NoReturn:
-        """End a run that learns nothing any more: say what to change, and which good checkpoint there is."""
+        """End a run that no longer learns: say what to change, and which checkpoints are kept."""
         kept = [f"the {name} checkpoint is kept in {path}" for name, path in self.folder.checkpoints if path.exists()]
         raise DivergedError(
             f"the training {what} by game {self.state.games}: {why}. Start again with a smaller --alpha than "
@@ -300,7 +300,7 @@ class Trainer:
         return every is not None and games > self.state.evaluated and games % every == 0
 
     def _evaluate(self) -> None:
-        """Play with learning off; a stop on the way drops the evaluation, and a resume makes it again."""
+        """Play with learning off; a stop drops the evaluation, and a resume repeats it."""
         began = perf_counter()
 
         def on_tick(share: Share) -> None:
@@ -317,7 +317,7 @@ class Trainer:
     # --- checkpoints ---------------------------------------------------------------------------------------------------
 
     def save(self) -> None:
-        """Write the last checkpoint, if its values are sound."""
+        """Write the last checkpoint, if the values have not diverged."""
         self._check_values()
         began = perf_counter()
         save_checkpoint(self.folder.last, self.plan, self.team, self.state)
@@ -326,7 +326,7 @@ class Trainer:
         self.saved_games = self.state.games
 
     def restore(self) -> None:
-        """Take up the run where its last checkpoint left it."""
+        """Continue from the last checkpoint."""
         self.state = restore_checkpoint(self.folder.last, self.plan, self.network, self.team)
         self.saved_games = self.state.games
         self.folder.rewind_metrics(self.state.games)

@@ -1,4 +1,4 @@
-"""One update: what the error of a value does to the weights it came from. Each learning rule has its own body."""
+"""One update: what the error of a value does to its weights. Each learning rule has its own `apply`."""
 
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ MOVES, UPDATES, ERRORS, RATES, OUTSIDE = range(TALLIED)
 
 
 class Tally(NamedTuple):
-    """What a thread has learned since its sums were last taken; see `progress.Learning`."""
+    """Statistics of a thread's learning since they were last reset; see `progress.Learning`."""
 
     sums: NDArray[np.float64]  # (TALLIED,) moves, updates, sizes of errors, learning rates, values out of range
     most: np.float64  # no position is worth more than this, and none less than 0
@@ -31,7 +31,7 @@ def apply(rule: Any, net: Any, indices: Any, at: u64, error: float) -> float:
 
 @specialised
 def fetch(rule: Any, net: Any, indices: Any, at: u64) -> None:
-    """Ask the memory for what `apply` will need of these indices besides the weights."""
+    """Prefetch what `apply` will need for these indices besides the weights."""
 
 
 @implement(fetch, object)

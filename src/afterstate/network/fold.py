@@ -1,7 +1,7 @@
 """Folding: smaller patterns that learned beside larger ones become part of them.
 
-A weight of a small pattern counts for every board that shows its cells. So does the sum of all weights of a larger pattern that
-contains it: adding the small weight to each of these gives the same values with fewer look-ups.
+A board that looks up a weight of a small pattern also looks up a weight of any larger pattern that contains it. Adding the
+small weight to each of those larger ones gives the same values with fewer look-ups.
 
     V = w[012345] + w[0123]   ->   V = w'[012345],   w'[abcdef] = w[abcdef] + w[abcd]
 """
@@ -19,9 +19,9 @@ from afterstate.network.patterns import isomorphic_cells, orient
 
 
 def find_host(small: str, large: Sequence[str], shape: Shape, symmetry: int) -> tuple[int, tuple[int, ...]]:
-    """Which of the large patterns contains an isomorph of a small one -> its number, and where the small one's cells lie in it.
+    """Find a large pattern that contains an isomorph of a small one -> its number, and the small one's cells in it.
 
-    The cells are those of the small pattern's table in order, as they lie in the large one's.
+    The cells are in the order of the small pattern's table.
     """
     cells = orient(small, shape, symmetry)
     for number, pattern in enumerate(large):
@@ -29,11 +29,11 @@ def find_host(small: str, large: Sequence[str], shape: Shape, symmetry: int) -> 
         for turned in isomorphic_cells(cells, shape, symmetry):
             if len(cells) < len(around) and set(turned) <= set(around):
                 return number, turned
-    raise InputError(f"no pattern of {','.join(large)} contains {small!r}, so that it could be folded into it")
+    raise InputError(f"no pattern of {','.join(large)} contains {small!r}, so it cannot be folded; leave it out")
 
 
 def fold(network: Network, small: Sequence[str]) -> Network:
-    """The same values from a network without the patterns `small`, up to the rounding of its weights."""
+    """A network without the patterns `small` that gives the same values, up to rounding."""
     large = [pattern for pattern in network.patterns if pattern not in small]
     shape, symmetry = network.game.shape, network.symmetry
     folded = Network(
@@ -49,7 +49,7 @@ def fold(network: Network, small: Sequence[str]) -> Network:
                 if host == number:
                     bits = table.reshape((2,) * (4 * len(pattern)))
                     bits += _spread(_written(network, guest, stage, context), turned, folded.layout[host])
-    for stage in range(len(network.stages) - 1, 0, -1):  # what is as in the stage before was never written
+    for stage in range(len(network.stages) - 1, 0, -1):  # equal to the stage before means never written
         for number, context in product(range(len(large)), range(network.contexts)):
             table = folded.table(number, stage, context)
             table[table == folded.table(number, stage - 1, context)] = 0.0
@@ -57,7 +57,7 @@ def fold(network: Network, small: Sequence[str]) -> Network:
 
 
 def _written(network: Network, pattern: str, stage: int, context: int) -> NDArray[np.float32]:
-    """The weights that a stage uses, with those of earlier ones where it never wrote."""
+    """The weights that a stage uses: its own, or an earlier stage's where it never wrote."""
     number = network.patterns.index(pattern)
     weights = network.table(number, 0, context)
     for later in range(1, stage + 1):
@@ -67,7 +67,7 @@ def _written(network: Network, pattern: str, stage: int, context: int) -> NDArra
 
 
 def _spread(weights: NDArray[np.float32], turned: Sequence[int], around: Sequence[int]) -> NDArray[np.float32]:
-    """A small table as a view that fits beside its host's: (2, 2, ...) -> (2, 1, 2, ...), an axis for each bit of an index.
+    """A small table as a view that can be added to its host's: (2, 2, ...) -> (2, 1, 2, ...), an axis for each bit of an index.
 
     Bit k of cell i of n is bit k * n + i of an index, and axes go from the last bit to the first.
     """

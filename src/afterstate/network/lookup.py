@@ -1,11 +1,11 @@
 """The kernels of an n-tuple network: from a board to indices of weights, and from indices to a value.
 
-The eight isomorphs of a pattern share one table. Instead of turning the pattern, the board is turned: `pext` with the same mask
-on each turned board gives the index. The board is turned as planes, so that an index begins with bit 0 of all the pattern's
-cells, then bit 1 of all: boards that differ in small tiles lie close together in the table, on few cache lines and pages.
+The eight isomorphs of a pattern share one table. We turn the board, not the pattern: `pext` with the same mask on each turned
+board gives the index. The board is turned as planes, so an index begins with bit 0 of all the pattern's cells, then bit 1 of
+all. Boards that differ in small tiles lie close together in the table, on few cache lines and pages.
 
-A network with stages has a set of tables for each. A weight of a later stage that is 0 was never written: the one of the stage
-before it stands in, and is where learning starts from (weight promotion).
+A network with stages has a set of tables for each. A weight of 0 in a later stage was never written: the weight of the stage
+before is used instead, and learning starts from it (weight promotion).
 """
 
 from typing import Any, Literal, NamedTuple
@@ -29,9 +29,9 @@ class OneStage(NamedTuple):
 
 
 class ByTile(NamedTuple):
-    """A set of tables for each stage of a game, which is told by the largest tile of the board."""
+    """A set of tables for each stage of a game; the largest tile on the board says which."""
 
-    addends: NDArray[np.uint64]  # (stages - 1,) 16 - first tile in every byte: a cell that has come so far carries over
+    addends: NDArray[np.uint64]  # (stages - 1,) 16 - first tile in every byte: adding it carries for that tile or larger
     size: np.uint64  # weights of one stage
 
 
@@ -52,7 +52,7 @@ TARGETS: dict[Target, Afterstates | States] = {"afterstate": Afterstates(), "sta
 
 
 class NoCopies(NamedTuple):
-    """Every weight is used where it stands."""
+    """No weight has a copy."""
 
     unused: np.uint64 = u64(0)
 
@@ -65,21 +65,21 @@ class Lookup(NamedTuple):
     masks: NDArray[np.uint64]  # (patterns,) a bit in each plane at every cell of the pattern
     offsets: NDArray[np.uint64]  # (patterns,) where the pattern's table begins within a set
     stages: Any  # OneStage or ByTile
-    copies: Any  # NoCopies, or what a thread that learns with others has copies of
-    sight: Any  # what is seen of a position: `look`
+    copies: Any  # NoCopies, or the copies of a thread that learns with others
+    sight: Any  # what is seen of a position, for `look`
     context_size: np.uint64  # weights of one context; a stage has a set of tables for each
     symmetry: np.uint64  # isomorphisms in use: 8, 4 or 1
     lookups: np.uint64  # m
     square: np.uint64  # 1 if rows and columns may be swapped
-    right: np.uint64  # bits that bring a mirrored small board back to the left wall
-    down: np.uint64  # bits that bring a flipped small board back to the top
+    right: np.uint64  # bits to shift a mirrored small board back to the left wall
+    down: np.uint64  # bits to shift a flipped small board back to the top
 
 
 @kernel
 def isomorphs(board: u64, square: u64, right: u64, down: u64) -> tuple[u64, u64, u64, u64, u64, u64, u64, u64]:
-    """The eight ways to look at a board that is given as planes. The first four are the rotations.
+    """The eight isomorphs of a board that is given as planes. The first four are the rotations.
 
-    On a board that is not square the first four are the half turn and both mirrors, and the rest are of no use.
+    If the board is not square, the first four are the board, its half turn and both mirrors; the rest are not used.
     """
     mirrored = mirror_planes(board) >> right
     flipped = flip_planes(board) >> down
@@ -92,7 +92,7 @@ def isomorphs(board: u64, square: u64, right: u64, down: u64) -> tuple[u64, u64,
 
 @specialised
 def stage_of(stages: Any, board: u64) -> u64:
-    """The stage that a board belongs to, from 0 on."""
+    """The stage that a board belongs to, counted from 0."""
 
 
 @specialised
@@ -127,12 +127,12 @@ def _size_by_tile(stages: Any) -> u64:
 
 @specialised
 def find_starts(copies: Any, planes: u64) -> None:
-    """Find out where each look-up of a board begins: at a table, or at a copy."""
+    """Find where each look-up of a board begins: at a table or at a copy."""
 
 
 @specialised
 def place_of(copies: Any, nth: u64, table: u64, index: u64) -> u64:
-    """Where weight `index` of a table is used by the nth look-up of a board; the table begins at `table`."""
+    """Where the nth look-up of a board finds weight `index` of the table that begins at `table`."""
 
 
 @implement(find_starts, NoCopies)
@@ -147,14 +147,14 @@ def _place_in_table(copies: Any, nth: u64, table: u64, index: u64) -> u64:
 
 @kernel
 def index_board(net: Any, board: u64, extra: u64, indices: Any, at: u64) -> None:
-    """Write the m indices of a position's weights to indices[at:], pattern by pattern, and ask the memory for each."""
+    """Write the m indices of a position's weights to indices[at:], pattern by pattern, and prefetch the weights."""
     seen, context = look(net.sight, board, extra)
     index_seen(net, board, seen, context, indices, at)
 
 
 @kernel
 def index_seen(net: Any, board: u64, seen: u64, context: u64, indices: Any, at: u64) -> None:
-    """The same for a position that is looked at as `look` says."""
+    """The same for a position that `look` sees as `seen` in `context`."""
     symmetry = net.symmetry
     base = stage_of(net.stages, board) * stage_size(net.stages) + context * net.context_size
     planes = to_planes(seen)
@@ -188,8 +188,8 @@ def _write_index(net: Any, indices: Any, at: u64, nth: u64, table: u64, index: u
 def sum_weights(net: Any, indices: Any, at: u64) -> float:
     """The value behind indices[at : at + m]: the plain sum.
 
-    Weights have 24 bits and the sum has 53, so that the order of the terms does not matter: isomorphic boards have one value,
-    and a tie is a tie. Four strands, so that no addition waits for the last.
+    Weights have 24 bits and the sum has 53, so the order of the terms does not matter: isomorphic boards have one value, and a
+    tie is a tie. Four partial sums, so that no addition waits for the one before.
     """
     weights = net.weights
     if stage_size(net.stages) != _0 and indices[at] >= stage_size(net.stages):
@@ -210,7 +210,7 @@ def sum_weights(net: Any, indices: Any, at: u64) -> float:
 
 @kernel
 def _sum_late(net: Any, indices: Any, at: u64) -> float:
-    """As `sum_weights`, of a board beyond the first stage: what was never written is looked up in the stage before."""
+    """Like `sum_weights`, for a board beyond the first stage: weights that were never written come from the stage before."""
     total = 0.0
     for place in range(at, at + net.lookups):
         total += np.float64(net.weights[last_written(net, u64(indices[place]))])
@@ -219,7 +219,7 @@ def _sum_late(net: Any, indices: Any, at: u64) -> float:
 
 @kernel
 def last_written(net: Any, index: u64) -> u64:
-    """Where the weight behind an index stands: there, or in the last stage before it that wrote it."""
+    """The index of the weight to use: this one, or the same weight in the last stage before that wrote it."""
     size = stage_size(net.stages)
     while size != _0 and index >= size and net.weights[index] == np.float32(0):
         index -= size
@@ -228,7 +228,7 @@ def last_written(net: Any, index: u64) -> u64:
 
 @kernel
 def promote(net: Any, indices: Any, at: u64) -> None:
-    """Give weights that are about to be written for the first time in their stage the value they had so far."""
+    """Before their first write in a stage, give weights the value they had in the stage before."""
     if stage_size(net.stages) != _0 and indices[at] >= stage_size(net.stages):
         for place in range(at, at + net.lookups):
             index = u64(indices[place])

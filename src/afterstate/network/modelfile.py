@@ -1,10 +1,10 @@
 """Model files: safetensors with everything needed to use them in the header.
 
-Each pattern is a tensor of 16**cells float32 in each context and stage, named by the pattern, the context from 1 on and the
+Each pattern is a tensor of 16**cells float32 in each context and stage, named by the pattern, the context (from 1) and the
 first tile of later stages: 012345, 012345+1, 012345@16384, 012345+1@16384. `layout` in the header gives the n cells that index
-it: bit k of the tile in the i-th of them is bit k * n + i of the index. The tables lie one after the other from a page boundary
-on, so that a load is a memory map. Pages that hold only zeros are left out of the file as holes. Files are written beside their
-place and then moved there in one step.
+it: bit k of the tile in the i-th of them is bit k * n + i of the index. The tables lie one after the other from a page
+boundary, so loading is a memory map. Pages that hold only zeros become holes in the file. Files are written under a temporary
+name, then renamed in one step.
 """
 
 import json
@@ -33,7 +33,7 @@ _REQUIRED = ("format", "game", "rules", "size", "patterns", "layout", "symmetry"
 
 
 def save_model(network: Network, path: Path | str, *, more: Mapping[str, NDArray[Any]] | None = None) -> None:
-    """Write a network, and `more` tensors that only a training run understands."""
+    """Write a network, and `more` tensors that only training needs."""
     path = Path(path)
     tensors = {name: network.table(number, stage, context) for name, number, stage, context in _tables(network)} | dict(
         more or {}
@@ -88,7 +88,7 @@ def read_header(path: Path | str) -> dict[str, Any]:
             length = int.from_bytes(raw.read(8), "little")
             tensors = json.loads(raw.read(length))
     except SafetensorError as error:
-        raise ModelError(f"{path} is not a model file, or not a whole one: {error}") from error
+        raise ModelError(f"{path} is not a model file, or is incomplete: {error}") from error
     except (OSError, ValueError) as error:
         raise FileError(f"cannot read {path}: {error}") from error
     tensors.pop("__metadata__", None)
@@ -102,7 +102,7 @@ def read_header(path: Path | str) -> dict[str, Any]:
 
 
 def read_training(path: Path | str) -> Training:
-    """How a model was trained; nothing but its header is read."""
+    """How a model was trained; reads only its header."""
     try:
         return Training.read(json.loads(read_header(path)["training"]))
     except ValueError as error:
@@ -110,7 +110,7 @@ def read_training(path: Path | str) -> Training:
 
 
 def load_model(path: Path | str, *, game: Game | None = None, mapped: bool = True) -> Network:
-    """Read a network. Mapped: pages come from the file when first used, and changes never go back to it."""
+    """Load a network. If `mapped`, pages are read from the file on first use, and changes are never written back."""
     path = Path(path)
     header = read_header(path)
     try:
@@ -159,13 +159,13 @@ def load_model(path: Path | str, *, game: Game | None = None, mapped: bool = Tru
 
 
 def has_tensors(path: Path | str, names: list[str]) -> bool:
-    """Whether a training run saved all of these beside its tables."""
+    """Whether a training run saved all of these with its tables."""
     with safe_open(str(path), framework="numpy") as file:
         return set(names) <= set(file.keys())
 
 
 def load_tensors(path: Path | str, names: list[str]) -> dict[str, NDArray[Any]]:
-    """The tensors that a training run saved beside its tables."""
+    """The tensors that a training run saved with its tables."""
     with safe_open(str(path), framework="numpy") as file:
         missing = [name for name in names if name not in file.keys()]  # noqa: SIM118
         if missing:
@@ -174,7 +174,7 @@ def load_tensors(path: Path | str, names: list[str]) -> dict[str, NDArray[Any]]:
 
 
 def _tables(network: Network) -> list[tuple[str, int, int, int]]:
-    """Name, pattern, stage and context of each table, in the order in which they lie."""
+    """Name, pattern, stage and context of each table, in the order of the file."""
     found = []
     for stage, context in product(range(len(network.stages)), range(network.contexts)):
         for number, pattern in enumerate(network.patterns):
@@ -185,5 +185,5 @@ def _tables(network: Network) -> list[tuple[str, int, int, int]]:
 
 
 def _placeholder(patterns: list[str], sets: int) -> NDArray[np.float32]:
-    """An array of the right size that takes no memory, to check a header before anything is read."""
+    """An array of the right size that takes no memory, to check a header before reading the tables."""
     return np.broadcast_to(np.float32(0), (count_weights(patterns, sets),))

@@ -35,19 +35,19 @@ class Explanation:
 
     value: float
     patterns: tuple[PatternShare, ...]
-    cells: NDArray[np.float64]  # (rows, columns) each weight is shared out evenly among the cells it looks at
+    cells: NDArray[np.float64]  # (rows, columns) each weight is split evenly among the cells it looks at
 
 
 @kernel
 def _index(net: Any, board: u64, extra: u64, indices: Any) -> None:
-    """Where a position's weights stand: in its own stage, or in the last one before it that wrote them."""
+    """Find a position's weights: in its own stage, or in the last stage before that wrote them."""
     index_board(net, board, extra, indices, u64(0))
     for place in range(indices.size):
         indices[place] = last_written(net, indices[place])
 
 
 def count_weights(patterns: Sequence[str], sets: int = 1) -> int:
-    """Number of weights of some patterns: each has 16 values a cell, in each set of tables."""
+    """Number of weights of some patterns: 16**cells each, in each set of tables."""
     return sets * sum(1 << 4 * len(pattern) for pattern in patterns)
 
 
@@ -75,20 +75,20 @@ class Network:
         self.symmetry = symmetry
         self.target: Target = target  # what it values
         check_stages(stages, game)
-        self.stages = tuple(stages)  # the tile, as it is written, that begins each stage; 0 begins the first
-        self.context = game.context if context is None else context  # what is seen beside the tiles
+        self.stages = tuple(stages)  # the face of the tile that begins each stage; 0 begins the first
+        self.context = game.context if context is None else context  # what is seen besides the tiles
         self._sight, self.contexts = game.sight(self.context)
         self.training = training or Training()
         size = count_weights(self.patterns, self.sets)
         if weights is not None and (weights.shape != (size,) or weights.dtype != np.float32):
-            raise InputError(f"these patterns need {size} weights of 32 bits, not {weights.shape} of {weights.dtype}")
+            raise InputError(f"these patterns need {size} weights of type float32, not {weights.shape} of {weights.dtype}")
         self.weights = allocate(size) if weights is None else weights
         self.lookup = self._lookup(self.weights)
 
     def move_to(self, memory: NDArray[np.float32]) -> None:
-        """Move the weights to the beginning of `memory`, zeros of at least their number; `lookup.weights` has all of it.
+        """Move the weights to the start of `memory`, at least as many zeros; `lookup.weights` becomes all of it.
 
-        Zeros are not written, so memory that nobody has touched yet stays free.
+        Zeros are not written, so untouched memory stays free.
         """
         for start in range(0, self.weights.size, HUGE_PAGE):
             part = slice(start, min(start + HUGE_PAGE, self.weights.size))
@@ -136,19 +136,19 @@ class Network:
 
     @property
     def layout(self) -> tuple[tuple[int, ...], ...]:
-        """For each pattern the n cells its table is indexed by: bit k of the tile in the i-th is bit k * n + i of an index."""
+        """For each pattern, the n cells that index its table: bit k of the tile in the i-th is bit k * n + i of an index."""
         return tuple(orient(pattern, self.game.shape, self.symmetry) for pattern in self.patterns)
 
     @property
     def lookups(self) -> int:
-        """m: how many weights one value is the sum of."""
+        """m: how many weights add up to one value."""
         return int(self.lookup.lookups)
 
     def __repr__(self) -> str:
         return f"Network({self.game!r}, {','.join(self.patterns)!r}, symmetry={self.symmetry}, target={self.target!r})"
 
     def table(self, number: int, stage: int = 0, context: int = 0) -> NDArray[np.float32]:
-        """The weights of one pattern, stage and context as they lie, (16**cells,)."""
+        """The weights of one pattern, stage and context as stored, (16**cells,)."""
         start = int(self.lookup.offsets[number]) + (stage * self.contexts + context) * count_weights(self.patterns)
         return self.weights[start : start + 16 ** len(self.patterns[number])]
 
@@ -166,7 +166,7 @@ class Network:
         return indices.reshape(len(self.patterns), self.symmetry)
 
     def value(self, position: State | Afterstate) -> float:
-        """V(position). Give an afterstate or a state, as `target` says."""
+        """V(position). Pass an afterstate or a state, as `target` says."""
         return float(self.weights[self.indices(position)].sum(dtype=np.float64))
 
     def explain(self, position: State | Afterstate) -> Explanation:
@@ -189,24 +189,24 @@ class Network:
 
 
 def tile_index(game: Game, face: int) -> int:
-    """The index of the tile with this face; 0 if a board cannot tell it from the others."""
+    """The index of the tile with this face; 0 if there is none from 1 to 15."""
     faces = [game.face(index) for index in range(1, 16)]
     return faces.index(face) + 1 if face in faces else 0
 
 
 def check_stages(stages: Sequence[int], game: Game) -> None:
-    """Refuse stages that do not begin with 0, do not rise, or are no tiles of the game."""
+    """Refuse stages that do not begin with 0, do not rise, or are not tiles of the game."""
     text = ",".join(str(face) for face in stages)
     if not stages or stages[0] != 0:
-        raise InputError(f"stages begin with 0, as in 0,{game.face(game.win)}, not with {text or 'nothing'}")
+        raise InputError(f"stages must begin with 0, as in 0,{game.face(game.win)}, not with {text or 'nothing'}")
     for face in stages[1:]:
         if not tile_index(game, face):
-            raise InputError(f"stages {text}: {face} is no tile of {game.name} from {game.face(1)} to {game.face(15)}")
+            raise InputError(f"stages {text}: {face} is not a tile of {game.name} from {game.face(1)} to {game.face(15)}")
     if any(later <= earlier for earlier, later in pairwise(stages)):
-        raise InputError(f"stages {text} do not rise")
+        raise InputError(f"stages {text} must rise")
 
 
 def _source(layout: Sequence[int], turn: int, shape: Any, symmetry: int) -> tuple[int, ...]:
-    """The cells of the board as it is that lie at `layout` once the board has been turned."""
+    """The cells of the original board that lie at `layout` after the board is turned."""
     moved = isomorphic_cells(range(shape.cells), shape, symmetry)[turn]
     return tuple(moved.index(cell) for cell in layout)

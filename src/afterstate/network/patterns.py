@@ -1,4 +1,4 @@
-"""Patterns: sets of cells written as hex digits, named sets of them, and how they look on the board.
+"""Patterns: sets of cells written as hex digits, presets, and drawings.
 
 A pattern '012456' looks at the cells 0 1 2 4 5 6 (row by row, from the top left); cells of a smaller board are numbered
 within that board. The order of the digits does not change what a network can learn.
@@ -72,7 +72,7 @@ def parse_pattern(text: str, shape: Shape) -> tuple[int, ...]:
 
 
 def parse_patterns(text: str, shape: Shape) -> tuple[str, ...]:
-    """Read a preset's name, or patterns apart by commas: '4x6' -> ('012345', '456789', '012456', '45689a')."""
+    """Read a preset's name, or patterns separated by commas: '4x6' -> ('012345', '456789', '012456', '45689a')."""
     if text in PRESETS:
         if shape != Shape():
             raise InputError(
@@ -89,14 +89,14 @@ def parse_patterns(text: str, shape: Shape) -> tuple[str, ...]:
 
 
 def check_patterns(patterns: Sequence[str], shape: Shape) -> None:
-    """Refuse a set of patterns that cannot be a network's."""
+    """Refuse patterns that cannot make a network."""
     if not patterns:
         raise InputError("a network needs at least one pattern")
     seen: dict[frozenset[int], str] = {}
     for pattern in patterns:
         cells = frozenset(parse_pattern(pattern, shape))
         if cells in seen:
-            raise InputError(f"patterns {seen[cells]!r} and {pattern!r} are the same cells")
+            raise InputError(f"patterns {seen[cells]!r} and {pattern!r} have the same cells")
         seen[cells] = pattern
 
 
@@ -104,10 +104,10 @@ def check_symmetry(symmetry: int, shape: Shape) -> None:
     """Refuse a number of isomorphisms that the board does not have."""
     if symmetry not in SYMMETRIES or symmetry > shape.symmetries:
         allowed = " or ".join(str(count) for count in SYMMETRIES if count <= shape.symmetries)
-        raise InputError(f"a {shape} board is used with {allowed} isomorphisms, not {symmetry}")
+        raise InputError(f"a {shape} board can use {allowed} isomorphisms, not {symmetry}")
 
 
-# where a pattern sees all of the board, smaller ones beside it tell what a board that was never met may be worth
+# where a pattern sees the whole board, smaller ones help to value boards that were never met
 _SMALL_BOARDS = {
     (2, 2): "0123,01,0",
     (2, 3): "012345,0134,012,01,03,0,1",
@@ -133,7 +133,7 @@ def _cells(pattern: str) -> list[int]:
 
 
 def default_symmetry(network: str, shape: Shape) -> int:
-    """The number of isomorphisms that a network is meant for."""
+    """The number of isomorphisms that a network is designed for."""
     return min(PRESETS[network].symmetry if network in PRESETS else 8, shape.symmetries)
 
 
@@ -153,7 +153,7 @@ def isomorphic_cells(cells: Sequence[int], shape: Shape, symmetry: int) -> list[
 def orient(pattern: str, shape: Shape, symmetry: int) -> tuple[int, ...]:
     """The isomorph of a pattern that its table is laid out for, as cells in rising order.
 
-    All are worth the same; of the isomorphs the last in order touches the fewest cache lines and pages.
+    All give the same values; the last in order touches the fewest cache lines and pages.
     """
     cells = parse_pattern(pattern, shape)
     return max(tuple(sorted(places)) for places in isomorphic_cells(cells, shape, symmetry))

@@ -1,4 +1,4 @@
-"""How a network was trained, as its model file tells it."""
+"""How a network was trained, as its model file records it."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -16,19 +16,19 @@ class Block:
 
 @dataclass(frozen=True)
 class Training:
-    """How a network was trained, and what a run needs to go on from there."""
+    """How a network was trained, and what a run needs to continue."""
 
     options: Mapping[str, Any] = field(default_factory=dict)  # of `afterstate train`
     games: int = 0
     seconds: float = 0.0
-    usual: int = 0  # index of the largest tile that one game in a hundred reached; 0 if that is not known
+    usual: int = 0  # index of the largest tile that at least one game in a hundred reached; 0 if not known
     block: Block | None = None  # the best block, in a best checkpoint
-    evaluated: int = 0  # games at the last evaluation on the way
-    block_seconds: float = 0.0  # of the block under way
-    tally: tuple[float, ...] = ()  # of the block under way, see `update.Tally`
+    evaluated: int = 0  # games played by the last evaluation
+    block_seconds: float = 0.0  # of the current block
+    tally: tuple[float, ...] = ()  # of the current block, see `update.Tally`
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON; what is not known is left out."""
+        """For JSON; without `block` if there is none."""
         values = asdict(self) | {"options": dict(self.options), "tally": list(self.tally)}
         if self.block is None:
             del values["block"]
@@ -36,9 +36,9 @@ class Training:
 
     @classmethod
     def read(cls, values: Any) -> "Training":
-        """From JSON; whatever is no such record is a ValueError."""
+        """From JSON; raises ValueError for anything else."""
         if not isinstance(values, dict) or not set(values) <= {spec.name for spec in fields(cls)}:
-            raise ValueError("its training is no record of a run")
+            raise ValueError("its training is not a record of a run")
         known = dict(values)
         kinds: dict[str, Any] = {"options": dict, "games": int, "usual": int, "evaluated": int, "tally": list}
         kinds |= {"seconds": (int, float), "block_seconds": (int, float), "block": dict}
@@ -51,7 +51,7 @@ class Training:
             if "block" in known:
                 known["block"] = Block(**{name: kind(known["block"][name]) for name, kind in _BLOCK.items()})
         except (KeyError, TypeError, OverflowError) as error:
-            raise ValueError(f"its training is no record of a run: {error}") from error
+            raise ValueError(f"its training is not a record of a run: {error}") from error
         return cls(**known)
 
 
