@@ -21,7 +21,7 @@ _POOL = ("boards", "extras", "counts")  # what is kept of a Carousel
 
 @dataclass
 class RunState:
-    """How far a run has come, over all sessions."""
+    """How far a run has come since it began."""
 
     games: int = 0
     seconds: float = 0.0  # spent on training

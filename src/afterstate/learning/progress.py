@@ -38,7 +38,7 @@ class Progress:
 
     games: int
     total: int | None  # games of the whole run, if it is limited by games
-    seconds: float  # of training, over all sessions
+    seconds: float  # of training, since the run began
     limit: float | None  # seconds of the whole run, if it is limited by time
     moves_per_s: float  # in the current block
     block: Summary | None  # the last finished block

@@ -102,7 +102,7 @@ _REHEARSE = "import sys; from afterstate.learning.trainer import rehearse; rehea
 
 
 class Trainer:
-    """One session of a run."""
+    """A run at work: from its start or a resume to its end or a stop."""
 
     def __init__(
         self,
