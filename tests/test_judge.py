@@ -187,7 +187,7 @@ def test_an_illegal_action_fails(tmp_path: Path) -> None:
 
 def test_a_game_that_stops_early_fails(tmp_path: Path) -> None:
     path = write(tmp_path, line_of(NINE))
-    check_failed(run("judge", path, *FAST), "line 1: the game stops after 0 slides, and can go on: 1 2 3 1 / 2 3 1 2")
+    check_failed(run("judge", path, *FAST), "line 1: the game stops after 0 slides, but it is not over: 1 2 3 1 / 2 3 1 2")
 
 
 def test_a_slow_slider_fails(tmp_path: Path) -> None:
