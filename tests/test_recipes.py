@@ -156,7 +156,7 @@ def test_train_takes_a_recipe(own: Path) -> None:
     assert result.code == 0, result.err
     assert result.json["games"] == 100
     assert "own 3" in run("info", "run").out
-    check(run("train", "--run", "run", "--resume", "--recipe", own), 3, "leave --recipe out")
+    check(run("train", "--run", "run", "--resume", "--recipe", own), 3, "leave out --recipe")
 
 
 def test_a_recipe_for_another_game_is_refused(own: Path) -> None:
