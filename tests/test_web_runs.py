@@ -73,17 +73,17 @@ def test_a_run_is_started_watched_and_asked(page: TestClient, runs: Path) -> Non
 def test_one_run_at_a_time_stopped_and_resumed(page: TestClient, runs: Path) -> None:
     begun = ask(page, "/api/runs", 201, games="10M", name="long", **SMALL)
     refused = ask(page, "/api/runs", 409, games="10", **SMALL)
-    assert "a run is under way" in refused["error"]
+    assert "a run is still training" in refused["error"]
     wait_for(lambda: run_of(page, begun["id"]), lambda run: run["games"] > 100)
     assert ask(page, f"/api/runs/{begun['id']}/stop")["status"] in {"stopping", "stopped"}
     stopped = wait_for(lambda: run_of(page, begun["id"]), lambda run: run["status"] == "stopped")
-    assert ask(page, f"/api/runs/{begun['id']}/stop", 409)["error"].startswith("this run is not at work here")
+    assert ask(page, f"/api/runs/{begun['id']}/stop", 409)["error"].startswith("this server is not training this run")
     assert RunFolder(runs / "long").last.is_file()
     end = stopped["games"] + 5000
     ask(page, f"/api/runs/{begun['id']}/resume", games=str(end))
     done = wait_for(lambda: run_of(page, begun["id"]), lambda run: run["status"] not in {"starting", "running"})
     assert (done["status"], done["games"]) == ("done", end)
-    assert "has come to its end" in ask(page, f"/api/runs/{begun['id']}/resume", 400)["error"]
+    assert "this run is complete" in ask(page, f"/api/runs/{begun['id']}/resume", 400)["error"]
 
 
 def test_a_run_by_the_page_is_the_run_of_the_command(page: TestClient, runs: Path, original: Path) -> None:
