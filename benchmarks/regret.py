@@ -1,9 +1,9 @@
-"""What each cut of a search costs: the tables of regret in docs/search.md.
+"""What each cut of a search costs: the regret tables in docs/search.md.
 
     python benchmarks/regret.py RUN [--downgrade TILE] [--games 6] [--every 15]
 
-Positions are every so many moves of games at depth 2. *Regret* is what the chosen slide is worth less than the best one, both
-by the exact search of depth 3, in points a move; the time is relative to that search. A few minutes, one thread.
+Positions are taken from games at depth 2, one in `--every` moves. *Regret* is how much less the chosen slide is worth than the
+best one, in points a move, by the exact search of depth 3. Times are relative to that search. Takes a few minutes, one thread.
 """
 
 import argparse

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What looking ahead brings and costs: the tables of docs/search.md. About an hour and a half on two cores.
+# What looking ahead gains and costs: the tables of docs/search.md. Takes about an hour and a half on two cores.
 set -euo pipefail
 folder=${1:?say where to put the runs, such as: benchmarks/search.sh runs/search}
 mkdir -p "$folder"
