@@ -1,4 +1,4 @@
-"""Runs that go on, and Ctrl-C: nothing that was learned or measured is lost."""
+"""Resumed runs and Ctrl-C: nothing that was learned or measured is lost."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""Players and environments as objects, the examples, and a game of one's own."""
+"""Players and environments as objects, the examples, and your own game."""
 
 import os
 import re
@@ -20,7 +20,7 @@ EXAMPLES = ROOT / "examples"
 
 
 class Notes(af.RandomPlayer):
-    """Keeps what it is told."""
+    """Keeps the calls that it gets."""
 
     def __init__(self) -> None:
         super().__init__(seed=1)
@@ -120,7 +120,7 @@ def test_the_examples_run(name: str, tmp_path: Path) -> None:
         assert means[0] > 1000
 
 
-# --- a game of one's own -----------------------------------------------------------------------------------------------
+# --- your own game -----------------------------------------------------------------------------------------------------
 
 
 def with_games(path: Path | str, *arguments: Any, code: str = PROGRAM[-1]) -> subprocess.CompletedProcess[str]:

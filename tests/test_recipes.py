@@ -142,7 +142,7 @@ def test_the_list_names_all_of_them() -> None:
 
 
 def test_one_is_shown_as_it_is(tmp_path: Path) -> None:
-    """What is shown is a file to start from."""
+    """The printed recipe is a valid recipe file."""
     result = run("recipes", "quick")
     assert tomllib.loads(result.out)["train"]["game"] == "2048"
     (tmp_path / "mine.toml").write_text(result.out)

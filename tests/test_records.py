@@ -1,4 +1,4 @@
-"""Episode files: what we write another program reads, what another program writes we read, and what is wrong is told."""
+"""Episode files: another program reads what we write, we read what it writes, and errors are reported."""
 
 import random
 import re

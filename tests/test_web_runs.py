@@ -30,7 +30,7 @@ def page(runs: Path) -> Iterator[TestClient]:
 
 
 def wait_for(look: Callable[[], Any], until: Callable[[Any], bool]) -> Any:
-    """Look again and again until it is so."""
+    """Poll until it is true."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         if until(seen := look()):
@@ -122,7 +122,7 @@ def test_runs_of_other_processes_are_shown_as_they_are(page: TestClient, runs: P
 
 
 def test_folders_that_are_no_sound_run(page: TestClient, runs: Path, original: Path) -> None:
-    """They are left out, and none of them keeps the sound ones from being shown."""
+    """Broken runs are left out, and the others are still shown."""
     names = ("broken config", "broken metrics", "no interval", "strange speed", "sound")
     for name in names:
         shutil.copytree(original, runs / name)
