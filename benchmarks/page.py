@@ -1,9 +1,9 @@
-"""The page's own figures: first paint, hints, watching at full speed, and twenty pages that all watch.
+"""Measure the page: first paint, hints, watching at full speed, and twenty pages that watch at once.
 
     python benchmarks/page.py RUN
 
-RUN is a run folder or a model file for 2048. Needs Chromium and the development install; about a minute,
-in which nothing else should run.
+RUN is a run folder or a model file for 2048. Needs Chromium and the development install. Takes about a minute; nothing else
+should run meanwhile.
 """
 
 import http.client
@@ -33,7 +33,7 @@ PAINT = "() => performance.getEntriesByName('first-contentful-paint')[0].startTi
 
 
 class Server:
-    """`afterstate play` at a port of its own."""
+    """`afterstate play` as a process of its own."""
 
     def __init__(self, model: Path, runs: str) -> None:
         command = [sys.executable, "-m", "afterstate", "play", str(model), "--no-browser", "--runs", runs]
@@ -59,7 +59,7 @@ class Server:
 
     @property
     def memory(self) -> float:
-        """MiB that are resident and its own: tables of a model are a map of its file."""
+        """MiB of resident memory, without the tables of models, which are mapped files."""
         status = dict(line.split(":", 1) for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines())
         return int(status["RssAnon"].split()[0]) / 1024
 
@@ -69,7 +69,7 @@ def share(values: list[float], part: float) -> float:
 
 
 def positions(server: Server) -> list[str]:
-    """Boards of a game, from its beginning to its end."""
+    """Boards of a game, from start to end."""
     model = server.look("/api/models")["default"]
     start = server.ask("/api/new", {"seed": 1})
     state = {"text": start["position"]["text"], "rng": start["rng"], "rewards": 0}
@@ -82,9 +82,9 @@ def positions(server: Server) -> list[str]:
 
 
 def hints(server: Server, boards: list[str]) -> list[float]:
-    """Milliseconds of each hint at depth 2, there and back."""
+    """Milliseconds of each hint at depth 2, as a client sees it."""
     taken = []
-    server.connection.close()  # a server ends connections that rest; the next request opens one
+    server.connection.close()  # the server closes idle connections; the next request opens a new one
     for board in boards:
         began = time.perf_counter()
         server.ask("/api/move", {"board": board, "depth": 2})
@@ -93,7 +93,7 @@ def hints(server: Server, boards: list[str]) -> list[float]:
 
 
 def watch(page: Page, look: str, speed: float) -> None:
-    """Let the model play; `speed` is where the slider stands, 0 to 1."""
+    """Let the model play; `speed` is the position of the slider, 0 to 1."""
     page.select_option("[data-testid=depth-select]", look)
     move = "(it, part) => { it.value = it.max * part; it.dispatchEvent(new Event('input', {bubbles: true})); }"
     page.locator("[data-testid=watch-speed]").evaluate(move, speed)
@@ -124,7 +124,7 @@ def main() -> None:
 
 def measure(server: Server, browser: Any) -> None:
     boards = positions(server)
-    hints(server, boards[:20])  # what is first is compiled or loaded
+    hints(server, boards[:20])  # the first hints compile and load
     page = browser.new_page()
     paints = []
     for _ in range(7):
@@ -132,9 +132,9 @@ def measure(server: Server, browser: Any) -> None:
         page.wait_for_selector("[data-testid=board]")
         paints.append(page.evaluate(PAINT))
         page.goto("about:blank")
-    print(f"first paint            {statistics.median(paints):8.0f} ms (median of {len(paints)}; asked: 1000)")
+    print(f"first paint            {statistics.median(paints):8.0f} ms (median of {len(paints)}; target: 1000)")
     taken = hints(server, boards)
-    print(f"hint at depth 2        {share(taken, 0.95):8.1f} ms (95th percentile of {len(taken)}; asked: 50)")
+    print(f"hint at depth 2        {share(taken, 0.95):8.1f} ms (95th percentile of {len(taken)}; target: 50)")
     page.goto(f"{server.address}/#play")
     page.wait_for_selector("[data-testid=board]")
     watch(page, "depth:1", 0.97)
@@ -144,25 +144,25 @@ def measure(server: Server, browser: Any) -> None:
     rate = (count_moves(page) - first) / (time.perf_counter() - began)
     gaps = sorted(later - earlier for earlier, later in pairwise(times))
     frames = f"{1000 / statistics.mean(gaps):.0f} frames a second, the longest gap {gaps[-1]:.0f} ms"
-    print(f"watching               {rate:8.0f} moves/s (asked: 1000), {frames}")
+    print(f"watching               {rate:8.0f} moves/s (target: 1000), {frames}")
     page.close()
     before = server.memory
     pages = [browser.new_context(viewport={"width": 800, "height": 700}).new_page() for _ in range(PAGES)]
     for page in pages:
         page.goto(f"{server.address}/#play")
         page.wait_for_selector("[data-testid=board]")
-        watch(page, "time:10", 1.0)  # keeps both processors busy for as long as it lasts
+        watch(page, "time:10", 1.0)  # keeps all processors busy
     taken = []
     end = time.monotonic() + WATCHED
     while time.monotonic() < end:
         taken += hints(server, boards[::10])
-    print(f"hint, {PAGES} pages watch    {share(taken, 0.95):8.1f} ms (95th percentile of {len(taken)}; asked: 500)")
+    print(f"hint, {PAGES} pages watch    {share(taken, 0.95):8.1f} ms (95th percentile of {len(taken)}; target: 500)")
     moved = sum(count_moves(page) for page in pages)
     print(f"                       {moved:8d} moves by all pages in that time")
     print(f"server's memory        {before:8.0f} MiB before, {server.memory:.0f} MiB with {PAGES} pages")
     lost = 0
     for page in pages:
-        page.evaluate("() => dispatchEvent(new Event('pagehide'))")  # the page keeps its game
+        page.evaluate("() => dispatchEvent(new Event('pagehide'))")  # the page saves its game
         kept = moves_of(page)
         again = server.ask("/api/replay", {"seed": kept["seed"], "moves": kept["moves"]})
         lost += again["position"] != kept["position"]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the runs and pictures of the section on TD(0) of docs/results.md below the folder that is given: some ten minutes on two cores.
+# Makes the runs and plots for TD(0) in docs/results.md, in the given folder. Takes about ten minutes on two cores.
 set -euo pipefail
 folder=${1:?say where to put the runs, such as: benchmarks/results.sh runs/results}
 mkdir -p "$folder"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# TC(0.5) with five seeds, 4x6 with 5x4 beside, one thread and two, and 8x6 with one seed: two hours on two cores.
-# python benchmarks/table.py FOLDER prints what they reached.
+# TC(0.5): 4x6 with 5x4 beside, five seeds, one thread and two; 8x6 with one seed. Takes two hours on two cores.
+# python benchmarks/table.py FOLDER prints the results.
 set -euo pipefail
 folder=${1:?say where to put the runs, such as: benchmarks/seeds.sh runs/seeds}
 mkdir -p "$folder"

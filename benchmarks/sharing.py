@@ -1,9 +1,9 @@
-"""What two threads that learn pay for sharing their tables: python benchmarks/sharing.py [--method tc --lambda 0.5]
+"""What it costs two learning threads to share their tables: python benchmarks/sharing.py [--method tc --lambda 0.5]
 
-First how many cache lines a move writes to that another game wrote to last, by where in a table they lie. Then two threads
-against one, with other parts of the tables copied for each thread, and with a network for each. All of them learn in turn, some
-hundred games at a time, since the machine may change from second to second. A turn is *near* or *far*: before and after it a
-line of memory took less than 180 ns from core to core and back, or more. Some five minutes.
+First: how many cache lines a move writes to that another game wrote to last, by their place in a table. Then: two threads
+against one, with parts of different size copied for each thread, and with a network for each. All of them learn in turn, a few
+hundred games at a time, since the speed of a machine can change from second to second. A turn is *near* if a cache line took
+less than 180 ns from core to core and back, both before and after it, and *far* if it took more. Takes about five minutes.
 """
 
 import argparse
@@ -22,14 +22,14 @@ from afterstate.play.bench import Learning, bench_round_trip, bench_train
 from afterstate.rng import Random
 
 SIZES = (0, 8_192, 65_536, 131_072, 262_144)  # weights of each table that each of two threads copies
-MOVES = 5_000  # of each of two players that are looked at
+MOVES = 5_000  # that are recorded of each of two players
 WARM_UP = 2_000  # games before the first turn
 TURN = 200  # games of each thread
 FAR = 180.0  # nanoseconds from core to core and back
 
 
 def written(network: Network, seed: int) -> NDArray[np.uint64]:
-    """(MOVES, m) the weights that the moves of some games write to."""
+    """(MOVES, m) indices of the weights that each move writes to."""
     found: list[NDArray[np.uint64]] = []
     agent, game, number = Agent(network), network.game, 0
     while len(found) < MOVES:
@@ -41,7 +41,7 @@ def written(network: Network, seed: int) -> NDArray[np.uint64]:
 
 
 def print_journeys(network: Network) -> None:
-    """Lines that change hands when two games are played move by move in turn."""
+    """Print how many cache lines change owner when two games take turns, move by move."""
     owners: dict[int, int] = {}
     places: list[int] = []
     for move in zip(written(network, 77), written(network, 78), strict=True):
@@ -51,13 +51,13 @@ def print_journeys(network: Network) -> None:
                 if owners.get(line, game) != game:
                     places.append(index % 16**6)
                 owners[line] = game
-    print(f"lines a move that the other game wrote to last: {len(places) / (2 * MOVES):.2f}, of these")
+    print(f"cache lines a move that the other game wrote to last: {len(places) / (2 * MOVES):.2f}, of these")
     for size in SIZES[1:]:
         print(f"  {fmean(place < size for place in places):.0%} among the first {size:,} weights of a table")
 
 
 class Learners:
-    """One network that some threads learn on, or a network for each of two; and how fast they were, turn by turn."""
+    """Threads that train one network, or one network each; and their speed in each turn."""
 
     def __init__(self, name: str, threads: int, size: int, options: TrainOptions, *, apart: bool = False) -> None:
         self.name = name
@@ -68,7 +68,7 @@ class Learners:
         self._play(WARM_UP // len(self._trainings))
 
     def _play(self, games: int) -> float:
-        """Let each network learn from some games, all at once -> moves/s."""
+        """Let each network learn from `games` games, all at the same time -> moves/s."""
         with ThreadPoolExecutor(len(self._trainings)) as pool:
             speeds = list(pool.map(lambda training: training.play(games), self._trainings))
         return sum(speed.moves for speed in speeds) / max(speed.seconds for speed in speeds)
@@ -79,19 +79,19 @@ class Learners:
         self.trips.append((before, trip()))
 
     def against(self, other: "Learners", *, far: bool) -> str:
-        """How many times as fast as others the near or far turns were, each against theirs."""
+        """Speed relative to `other`, turn by turn, over the near or the far turns."""
         kinds = [{time > FAR for time in trips} for trips in self.trips]
         turns = zip(self.speeds, other.speeds, kinds, strict=True)
         return between([speed / others for speed, others, kind in turns if kind == {far}])
 
 
 def trip() -> float:
-    """How long a line of memory takes from core to core and back just now, in nanoseconds."""
+    """Nanoseconds that a cache line takes from core to core and back right now."""
     return bench_round_trip(rounds=100, pieces=30) or math.nan
 
 
 def between(ratios: list[float]) -> str:
-    """Median, the 95 % interval of the median, and of how many."""
+    """Format the median, its 95 % interval, and the number of ratios."""
     ratios = sorted(ratios)
     count = len(ratios)
     if count == 0:
@@ -121,7 +121,7 @@ def main() -> None:
         near, far = (one.against(learners[0], far=far) for far in (False, True))
         print(f"| {one.name} | {median(one.speeds) / 1e6:.2f} | {near} | {far} |")
     trips = [time for one in learners for both in one.trips for time in both]
-    print(f"a line from core to core and back: {min(trips):.0f} to {max(trips):.0f} ns, median {median(trips):.0f}")
+    print(f"a cache line from core to core and back: {min(trips):.0f} to {max(trips):.0f} ns, median {median(trips):.0f}")
 
 
 if __name__ == "__main__":

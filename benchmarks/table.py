@@ -1,4 +1,4 @@
-"""Print what the runs in a folder reached, such as those of benchmarks/results.sh: python benchmarks/table.py runs/results"""
+"""Print the results of all runs in a folder, such as those of benchmarks/results.sh: python benchmarks/table.py runs/results"""
 
 import sys
 from pathlib import Path

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Threes!: what each thing that a network sees brings at equal time, and the recipes. The runs of docs/threes.md, about three hours.
-# python benchmarks/table.py FOLDER prints what they reached.
+# Threes!: what each part of the context gains in equal time, and the recipes. The runs of docs/threes.md; takes about three hours.
+# python benchmarks/table.py FOLDER prints the results.
 set -euo pipefail
 folder=${1:?say where to put the runs, such as: benchmarks/threes.sh runs/threes}
 mkdir -p "$folder"

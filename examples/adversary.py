@@ -1,4 +1,4 @@
-"""An environment of one's own: it puts every new tile where it hurts. Run: python examples/adversary.py"""
+"""Your own environment: it puts every new tile where it hurts most. Run: python examples/adversary.py"""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ import afterstate as af
 
 
 class Adversary(af.RandomEnvironment):
-    """Of all new tiles that the rules allow, takes the one after which a player's network expects the least."""
+    """Picks, among all new tiles that the rules allow, the one with the lowest value for the network."""
 
     name = "adversary"
 

@@ -1,4 +1,4 @@
-"""A game of one's own in one file: Drift is 2048 in which every line moves by one cell only, and every new tile is a 2.
+"""Your own game in one file. Drift is 2048, but every line moves by only one cell, and every new tile is a 2.
 
 Learn it:   AFTERSTATE_GAMES=examples/drift.py afterstate train drift --games 10k
 Play it:    AFTERSTATE_GAMES=examples/drift.py afterstate play
@@ -22,7 +22,7 @@ TOP = 15  # 32768 does not merge: a cell has four bits
 
 
 class Drift(NamedTuple):
-    """What the kernels need. They are chosen by this class."""
+    """Tables for the kernels. This class selects which kernels are used."""
 
     left: NDArray[np.uint64]  # (65536,) a line of four tiles, moved by one cell to its start
     right: NDArray[np.uint64]  # (65536,) and to its end
@@ -32,7 +32,7 @@ class Drift(NamedTuple):
 
 @kernel
 def _slide_all(table: Any, gains: Any, board: u64) -> tuple[u64, int]:
-    """Move the four rows of a board by a table -> board, reward."""
+    """Move the four rows of a board, looked up in a table -> board, reward."""
     result, reward = _0, 0
     for row in range(u64(4)):
         line = (board >> (_16 * row)) & _LINE
@@ -86,7 +86,7 @@ def _largest(game: Any, board: u64, extra: u64) -> u64:
 
 
 def _move(line: list[int]) -> tuple[list[int], int]:
-    """[2 2 0 4] -> [4 0 4 0], 4: the first tile that can step to the start or merge does, and all behind it follow."""
+    """[2 2 0 4] -> [4 0 4 0], 4: the first tile that can step or merge does so, and all behind it follow."""
     for place in range(1, len(line)):
         before, tile = line[place - 1], line[place]
         merges = before == tile and 0 < tile < TOP
@@ -97,7 +97,7 @@ def _move(line: list[int]) -> tuple[list[int], int]:
 
 
 class DriftGame(Game):
-    """What Python needs: names, bounds and text."""
+    """The Python side: names, bounds and text."""
 
     name, title, rules, firsts, win = "drift", "Drift", "standard", 2, 9
     note = "Lines move by one cell only. Every new tile is a 2."
@@ -108,7 +108,7 @@ class DriftGame(Game):
         if shape != Shape():
             raise InputError(f"Drift is played on a 4x4 board, not on {shape}")
         self.shape = shape
-        self.longest = 16 * 2**TOP // 2  # every slide brings a 2, and tiles are kept in sum
+        self.longest = 16 * 2**TOP // 2  # every slide adds a 2, and merges keep the sum
         self.most = 16 * TOP * 2**TOP
         words, gains = np.zeros((2, 65536), np.uint64), np.zeros((2, 65536), np.int64)
         for number in range(65536):
@@ -136,5 +136,5 @@ class DriftGame(Game):
 
 
 def build(rules: str, shape: Shape) -> Game:
-    """What `make` calls; a RULES tuple beside it would name several sets of rules."""
+    """Called by `make`. A RULES tuple in this file would name several rule sets."""
     return DriftGame(shape)

@@ -1,10 +1,10 @@
-"""A player of one's own: keep many cells empty, and the large tiles near a corner. Run: python examples/own_player.py"""
+"""Your own player: keep many cells empty, and large tiles near a corner. Run: python examples/own_player.py"""
 
 import afterstate as af
 
 
 class Corner(af.Player):
-    """Looks one slide ahead and counts: empty cells, and tiles weighed by how close they are to the first cell."""
+    """Looks one slide ahead, and counts empty cells and tiles, weighted by how close they are to the first cell."""
 
     name = "corner"
 
@@ -23,5 +23,5 @@ class Corner(af.Player):
 
 if __name__ == "__main__":
     summary, episodes = af.play_episodes(af.make("2048"), Corner(), af.RandomEnvironment(seed=1), games=5)
-    print(f"mean {summary.mean:.0f}; the first game as the course's framework writes it:")
+    print(f"mean {summary.mean:.0f}; the first game in the format of the course's framework:")
     print(af.episode_line(episodes[0])[:100], "...")

@@ -33,7 +33,7 @@ def launch(tools: Playwright) -> Browser:
 
 
 class Visit:
-    """One page, and all that it complained of."""
+    """One page, and all errors in its console."""
 
     def __init__(self, browser: Browser, address: str, **context: Any) -> None:
         self.address = address
@@ -60,7 +60,7 @@ class Visit:
 
 
 def at(page: Page, name: str) -> Any:
-    """What a test looks for, by its mark."""
+    """An element by its data-testid."""
     return page.locator(f"[data-testid={name}]")
 
 
@@ -75,18 +75,18 @@ def game_of(page: Page) -> dict[str, Any]:
 
 
 def wait_moves(page: Page, count: int) -> dict[str, Any]:
-    """Wait until the game has so many moves, at least."""
+    """Wait until the game has at least `count` moves."""
     page.wait_for_function(f"() => JSON.parse(localStorage.getItem('{KEEP}')).moves.length >= {count}")
     return game_of(page)
 
 
 def wait_for_frames(page: Page) -> None:
-    """Wait until what has changed is laid out and drawn, and what follows from that, too."""
+    """Wait until changes are laid out and drawn, including those that follow from them."""
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def wait_for_animations(page: Page) -> None:
-    """Wait until nothing moves or fades any more, but for what never ends."""
+    """Wait until all animations are over, except endless ones."""
     wait_for_frames(page)
     page.wait_for_function(
         "() => document.getAnimations().every(one => one.playState !== 'running' || "
@@ -104,7 +104,7 @@ def ask_server(page: Page, path: str, body: dict[str, Any] | None = None) -> Any
 def new_game(
     page: Page, *, game: str = "2048", rules: str | None = None, size: str | None = None, seed: int | None = None
 ) -> None:
-    """Through the panel, as people do."""
+    """Start a game in the dialog, as people do."""
     at(page, "new-game").click()
     panel = page.locator("dialog[open]")
     panel.get_by_role("radio", name=TITLES[game]).check()
@@ -119,7 +119,7 @@ def new_game(
 
 
 def shorten_runs(page: Page, **options: str) -> None:
-    """Let runs that the page starts be small ones: a test has no 30 seconds."""
+    """Make the runs that the page starts short: tests cannot wait 30 seconds."""
 
     def change(route: Route) -> None:
         request = route.request

@@ -112,7 +112,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def process(program: str, *arguments: object, stdout: int = subprocess.PIPE, **environment: str) -> Result:
-    """Run a command in a process of its own, with more in its environment."""
+    """Run a command in its own process, with additions to its environment."""
     ended = subprocess.run(
         [sys.executable, "-c", program, *map(str, arguments)],
         stdout=stdout,

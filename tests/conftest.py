@@ -108,7 +108,7 @@ def server(original: Path, tmp_path_factory: pytest.TempPathFactory) -> "Iterato
 
 @pytest.fixture
 def visit(browser: "Browser", server: "Served") -> "Iterator[Callable[..., Visit]]":
-    """Open the page as a new visitor: visit(), visit(has_touch=True). None may complain of anything in its console."""
+    """Open the page as a new visitor: visit(), visit(has_touch=True). No console may show an error."""
     from browsing import Visit
 
     visits: list[Visit] = []

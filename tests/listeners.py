@@ -7,7 +7,7 @@ from afterstate.learning.progress import Listener, Progress
 
 
 class StopAt(Listener):
-    """Asks for a stop once so many games are played, at a block's end or in its middle."""
+    """Asks for a stop after some games, at the end of a block or in the middle of one."""
 
     def __init__(self, games: int) -> None:
         self.games = games

@@ -19,7 +19,7 @@ LINE = re.compile(r"([^:]*):([^@]*)@(\d+)\|([^|]*)\|([^@]*)@(\d+)")
 
 @dataclass(frozen=True)
 class Told:
-    """What a line says, by the slow way."""
+    """What a line says, read the slow way."""
 
     score: int
     slides: int
@@ -32,7 +32,7 @@ class Told:
 
 
 class Rules2048:
-    """What `Reader` and `Writer` need to know of 2048."""
+    """What `Reader` and `Writer` need to know about 2048."""
 
     firsts, hinted = 2, False
 
@@ -64,7 +64,7 @@ class Rules2048:
 
 
 class RulesThrees:
-    """What they need to know of Threes!"""
+    """What they need to know about Threes!"""
 
     def __init__(self, rules: str, rows: int, columns: int) -> None:
         self.game = reference_threes.Game(rules, rows, columns)

@@ -29,7 +29,7 @@ def new_td(alpha: float) -> TD:
 
 
 def seat_to_learn(network: Network, rule: Any, backup: Backup, *, observer: Any = NOBODY, lookup: Lookup | None = None) -> Seat:
-    """A seat whose learner has a tally of its own."""
+    """A seat whose learner has its own tally."""
     return Seat(
         network.game, lookup or network.lookup, slots=slots_needed(backup), observer=observer,
         learner=Learner(rule, backup, make_tally(network.game.most)),

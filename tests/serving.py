@@ -1,4 +1,4 @@
-"""The server as a test meets it: in this process through its own door, or in a process of its own at a port."""
+"""The server for tests: inside this process, or in its own process at a port."""
 
 import os
 import re
@@ -49,7 +49,7 @@ def ask(opened: TestClient, path: str, status: int = 200, /, **body: Any) -> Any
 
 
 class Served:
-    """`afterstate play` in a process of its own."""
+    """`afterstate play` in its own process."""
 
     def __init__(self, runs: Path, *arguments: object, cwd: Path | None = None, games: Path | None = None) -> None:
         command = [*PROGRAM, "play", *map(str, arguments), "--no-browser", "--runs", str(runs)]
@@ -91,7 +91,7 @@ class Served:
 
 @contextmanager
 def served(runs: Path, *arguments: object, games: Path | None = None) -> Iterator[Served]:
-    """A server while the test uses it; `games` is a file with a game of one's own."""
+    """A server while the test uses it; `games` is a file with your own game."""
     server = Served(runs, *arguments, games=games)
     try:
         yield server

@@ -1,4 +1,4 @@
-"""`check_game`: our games agree with themselves, and a game that is broken in one place is told so, for every kind of check."""
+"""`check_game`: our games pass, and every kind of check reports a game that is broken in one place."""
 
 import re
 from dataclasses import replace

@@ -51,7 +51,7 @@ def test_bench_train() -> None:
 
 @pytest.mark.skipif(count_threads(None) < 2, reason="there is one core")
 def test_bench_with_two_threads() -> None:
-    """They share tables, so it tells what that costs here: no less than light needs, no more than a descheduled thread."""
+    """Threads share tables, so it prints the cost: at least the time that light needs, at most that of a descheduled thread."""
     two = ("bench", "train", "--games", "200", "--threads", "2", "--network", NETWORK)
     (only,) = done(*two, "--json").json["runs"]
     assert set(only) == {"threads", "train", "round_trip_ns"}

@@ -1,4 +1,4 @@
-"""Model files and checkpoints that are forged, torn or no models at all: each is refused in one line and left as it was."""
+"""Forged or damaged model files and checkpoints, and other files: each is refused in one line and left as it was."""
 
 import os
 import shutil
@@ -28,7 +28,7 @@ def read_model(path: Path) -> tuple[Header, Tensors]:
 
 
 def forge(source: Path, target: Path, changed: dict[str, str | None]) -> None:
-    """A file that the safetensors library writes and believes in, with another header; None takes a key away."""
+    """A valid safetensors file with a changed header; None removes a key."""
     header, tensors = read_model(source)
     kept = {key: value for key, value in (header | changed).items() if value is not None}
     save_file({name: tensor for name, tensor in tensors.items() if not name.startswith("block.")}, target, metadata=kept)

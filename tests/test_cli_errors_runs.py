@@ -98,7 +98,7 @@ def test_a_config_of_a_game_that_does_not_exist(line: str, small: Path) -> None:
 
 @pytest.mark.parametrize(("key", "value"), [("network", '"0145"'), ("symmetry", "4"), ("target", '"state"')])
 def test_a_config_that_is_not_the_checkpoints(key: str, value: str, small: Path) -> None:
-    """Who changes config.toml by hand must not believe that the run follows it."""
+    """A run must not silently ignore a change to config.toml by hand."""
     text = (small / "config.toml").read_text()
     (small / "config.toml").write_text(re.sub(rf"^{key} = \S+", f"{key} = {value}", text, flags=re.MULTILINE))
     before = contents(small)
@@ -160,7 +160,7 @@ def test_a_line_of_metrics_with_a_wrong_field(field: str, wrong: list[object], s
 
 @pytest.mark.parametrize("changed", [{"interval": None}, {"mean": 7}, {"moves_per_s": None}, {"a new one": []}], ids=str)
 def test_a_line_of_metrics_that_can_be_read(changed: dict[str, object], small: Path) -> None:
-    """A block of one game has no interval; whole numbers are numbers; what nobody reads may be anything."""
+    """A block of one game has no interval; whole numbers are numbers; fields that nobody reads can be anything."""
     lines = (small / "metrics.jsonl").read_text().splitlines()
     lines[1] = json.dumps(json.loads(lines[1]) | changed)
     (small / "metrics.jsonl").write_text("\n".join(lines) + "\n")

@@ -1,4 +1,4 @@
-"""A system that refuses: places that cannot be written, no memory, no room on the disk, and nobody who reads."""
+"""Errors of the system: folders that cannot be written, no memory, a full disk, and output that nobody reads."""
 
 import os
 import re
@@ -139,7 +139,7 @@ def test_a_new_run_that_has_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_metrics_that_have_no_room(small: Path) -> None:
-    """The metrics are full, the checkpoints are not: what is learned is not lost."""
+    """Metrics cannot be written but checkpoints can: what was learned is not lost."""
     size = (small / "metrics.jsonl").stat().st_size
     result = limited(size + 10, "train", "--run", "small", "--resume", "--games", "600", "--quiet")
     no_traceback(result)
@@ -169,7 +169,7 @@ def test_a_plot_that_has_no_room_leaves_the_one_before(small: Path) -> None:
     "arguments", [("info",), ("info", "--json"), ("--help",), ("perft", "2048", "--depth", "1")], ids=" ".join
 )
 def test_who_reads_may_leave(arguments: tuple[str, ...]) -> None:
-    """`afterstate info | head -1` is no error."""
+    """`afterstate info | head -1` is not an error."""
     reader, writer = os.pipe()
     os.close(reader)
     try:

@@ -1,4 +1,4 @@
-"""Runs that go on, and Ctrl-C: nothing that was learned or measured is lost."""
+"""Resumed runs and Ctrl-C: nothing that was learned or measured is lost."""
 
 import re
 import shutil
@@ -78,7 +78,7 @@ def test_a_run_that_was_interrupted_goes_on_bit_for_bit(tmp_path: Path) -> None:
     assert result.code == Exit.INTERRUPTED
     assert result.error == ""
     assert re.search(r"^stopped at [\d.]+k? games", result.out, re.MULTILINE)
-    assert f"go on: afterstate train --run {folder} --resume" in result.out
+    assert f"continue: afterstate train --run {folder} --resume" in result.out
     played = done("info", folder, "--json").json["run"]["last"]["games"]
     assert 300 <= played < 8000
     assert not list(folder.rglob("*.partial"))

@@ -1,4 +1,4 @@
-"""Compiling in a process of its own: it is done there, what hinders it does not matter, and the memory of a first run."""
+"""Compiling in a separate process: it works, its failures do no harm, and the memory of a first run."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tables that threads share: what each has for itself, and how it comes together."""
+"""Tables that threads share: each thread's copy, and how copies and tables are brought together."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -160,7 +160,7 @@ def test_copies_are_settled_when_that_is_worth_the_time() -> None:
 
 
 def test_no_error_is_lost_between_threads() -> None:
-    """A of TC adds up the size of every error, so it tells whether each was counted, once."""
+    """A of TC adds up the size of every error, so it shows whether each was counted exactly once."""
     learning = Learning(make("threes"), 3, method="tc", decay=0.5)
     for round_ in range(6):
         for thread in range(3):

@@ -1,4 +1,4 @@
-"""The documents: their links lead somewhere, they speak of the project alone, and the map is the house as it is."""
+"""The documents: links work, texts are only about the project, and the map matches the files."""
 
 import ast
 import re
@@ -162,7 +162,7 @@ def read_map(page: str) -> list[Entry]:
 
 
 def is_listed(room: str, entries: list[Entry]) -> bool:
-    """Whether the map tells the files of a room one by one."""
+    """Whether the map lists the files of a room one by one."""
     return any(entry.room == room and any(name.endswith(".py") for name in entry.names) for entry in entries)
 
 
@@ -200,7 +200,7 @@ def imports_of(path: Path) -> set[str]:
 
 
 def upward_imports(entries: list[Entry], *, rooms: bool) -> set[str]:
-    """Imports of what stands lower on the map, between rooms or inside them -> {"kernel.py imports network/"}.
+    """Imports of what is lower on the map, between rooms or inside them -> {"kernel.py imports network/"}.
 
     What shares a line shares a place.
     """

@@ -1,4 +1,4 @@
-"""The judge: its formulas, its words, what it expects, and what it does with files of every kind."""
+"""The judge: its formulas, output and expected speed, and files of every kind."""
 
 import random
 import re
@@ -87,7 +87,7 @@ def test_the_help_tells_every_version() -> None:
 
 @pytest.fixture(scope="module")
 def threes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Told]]:
-    """Twenty games of another program, and what they are worth by the slow way."""
+    """Twenty games of another program, and their points computed the slow way."""
     rules, generator = rules_of("threes", "tcg2022", 4, 4), random.Random(9)
     lines = [write_line(rules, generator) for _ in range(20)]
     path = tmp_path_factory.mktemp("judge") / "games.txt"
@@ -155,7 +155,7 @@ def test_2048_is_judged_by_its_wins(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("game", "rules"), [("2048", "standard"), ("threes", "tcg2022"), ("threes", "official")])
 def test_our_own_games(game: str, rules: str, tmp_path: Path) -> None:
-    """A model that has learned next to nothing, measured and judged by the same games."""
+    """A model that has learned almost nothing, measured and judged by the same games."""
     path, model = tmp_path / "games.txt", tmp_path / "model.safetensors"
     save_model(Network(make(game, rules=rules), "0123,4567"), model)
     found = done("eval", model, "--games", "20", "--save", path, "--json").json
@@ -187,11 +187,11 @@ def test_an_illegal_action_fails(tmp_path: Path) -> None:
 
 def test_a_game_that_stops_early_fails(tmp_path: Path) -> None:
     path = write(tmp_path, line_of(NINE))
-    check_failed(run("judge", path, *FAST), "line 1: the game stops after 0 slides, and can go on: 1 2 3 1 / 2 3 1 2")
+    check_failed(run("judge", path, *FAST), "line 1: the game stops after 0 slides, but it is not over: 1 2 3 1 / 2 3 1 2")
 
 
 def test_a_slow_slider_fails(tmp_path: Path) -> None:
-    """Four slides in the 5 ms that they say; without times, in the 500 ms of the game."""
+    """Four slides in the 5 ms that the file gives; without times, in the 500 ms of the game."""
     told, untold = line_of(HAND_2048), line_of(re.sub(r"\(\d+\)", "", HAND_2048))
     for line, speed in ((told, 800), (untold, 8)):
         path = write(tmp_path, line)
@@ -230,7 +230,7 @@ def test_python_programs_may_be_slower(tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("speed", [0.5, 1.0, 4.0])
 def test_calibration(speed: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine is as quick as it does the work: not as it compiles, and not as when another program held it up."""
+    """The speed of a machine is that of the work, without compiling and without delays by other programs."""
     clock, calls = 0.0, 0
 
     def work(table: Any, steps: int) -> None:
@@ -244,7 +244,7 @@ def test_calibration(speed: float, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_work_of_the_calibration_is_done() -> None:
-    """The figure of the course's machine is for these steps: each draws a number and looks into a table."""
+    """REFERENCE counts these steps: each draws a number and looks it up in a table."""
     x, total = 0x9E3779B97F4A7C15, 0
     table = np.arange(65536, dtype=np.uint64)[::-1].copy()
     for _ in range(1000):

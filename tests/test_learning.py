@@ -127,7 +127,7 @@ def learn_once(network: Network, indices: Any, error: float) -> None:
 
 @kernel
 def many_errors(rule: Any, net: Any, places: Any, size: float, positive: u64, count: int, tally: Any) -> tuple[float, float]:
-    """Errors of one size at one weight, with a sign that is positive so often in 2**32 -> their sum, that of their sizes."""
+    """Add errors of one size, positive with a given chance in 2**32 -> their sum, the sum of their sizes."""
     rng, total = u64(7), 0.0
     for _ in range(count):
         rng, bits = draw(rng)
@@ -252,7 +252,7 @@ VARIANTS: list[tuple[Target, bool]] = [("afterstate", False), ("afterstate", Tru
     [*(("2x2", *variant) for variant in VARIANTS), ("2x3", "afterstate", False), ("2x3", "state", True)],
 )
 def test_td_finds_the_exact_value_of_its_own_play(size: str, target: Target, backward: bool) -> None:
-    """What the network says of the positions it meets is what enumeration says of the same play, good or bad."""
+    """The network's values equal those of enumeration under the same play, good or bad."""
     network = learn_small(size, target, backward=backward, hope=0.0)
     shape = network.game.shape
     copy = slow.Network(shape.rows, shape.columns, [list(network.layout[0])], network.symmetry, [{}])
@@ -273,7 +273,7 @@ def test_td_finds_the_exact_value_of_its_own_play(size: str, target: Target, bac
 def test_td_with_high_hopes_plays_nearly_perfectly(
     size: str, hope: float, enough: float, target: Target, backward: bool
 ) -> None:
-    """Values that start too high make every position that was never met worth a try; then the play comes near the optimum."""
+    """Values that start too high make every unseen position worth a try, so play comes close to the optimum."""
     network = learn_small(size, target, backward=backward, hope=hope)
     results = play_games(Seat(network.game, network.lookup), 0, 20_000, seed=9, purpose=Purpose.EVAL)
     perfect = optimum(network.game.shape.rows, network.game.shape.columns)

@@ -177,7 +177,7 @@ def test_the_memory_of_tc_is_counted_before_it_is_taken(tmp_path: Path, monkeypa
 
 
 def test_the_memory_of_folding_is_counted_before_it_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The best checkpoint is a network of its own while it is written."""
+    """While it is written, the best checkpoint is a separate network."""
     monkeypatch.setattr("afterstate.memory.free_memory", lambda: 4 * (2 * 16**4 + 256) + 1000)
     learn(tmp_path / "plain", games=10, network="0123,4567,01")
     with pytest.raises(ResourceError, match="GiB"):

@@ -60,7 +60,7 @@ def test_the_type_of_an_option_is_a_plain_one(name: str) -> None:
 
 @pytest.mark.parametrize("given", [{"games": "1000G"}, {"time": "1.03m"}, {"time": "9ms"}])
 def test_options_may_be_made_from_options(given: dict[str, Any]) -> None:
-    """What was read from the command line is good enough for `replace`, which every run goes through."""
+    """Options from the command line survive `replace`, which every run uses."""
     options = TrainOptions(**given)
     assert dataclasses.replace(options) == options
 

@@ -1,4 +1,4 @@
-"""A game of one's own: what the package finds out about it, and what the server says of it."""
+"""Your own game: what the package finds out about it, and what the server says about it."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A game of one's own on the page: chosen, played, trained, watched, analysed and coached, by real clicks."""
+"""Your own game on the page: chosen, played, trained, watched, analysed and coached, by real clicks."""
 
 import json
 import re
@@ -93,7 +93,7 @@ def test_the_example_of_each_game_can_be_analysed(page: Page) -> None:
 
 
 def test_a_kept_game_that_the_server_does_not_have_is_passed_over(visit: Begin) -> None:
-    """A browser that has played Drift meets a server without it."""
+    """A browser has a saved game of Drift, but the server does not have Drift."""
     visitor = visit()
     expect(at(visitor.page, "board")).to_be_visible()
     kept = game_of(visitor.page) | {"game": "drift", "rules": "standard"}

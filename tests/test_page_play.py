@@ -21,12 +21,12 @@ Begin = Callable[..., Visit]
 
 @pytest.fixture(scope="module")
 def rules(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
-    """Another server, to play games again."""
+    """Another server, to replay games."""
     return TestClient(make_app(Library(tmp_path_factory.mktemp("none"))), base_url=HERE)
 
 
 def played_again(rules: TestClient, kept: dict[str, Any]) -> None:
-    """What the page keeps is the game of its seed and its moves, to the last tile."""
+    """The game that the page keeps equals the replay of its seed and moves, to the last tile."""
     ref = {key: kept[key] for key in ("game", "rules", "size", "seed", "moves")}
     again = ask(rules, "/api/replay", **ref)
     assert {key: kept[key] for key in ("position", "rng", "rewards", "score")} == {
@@ -93,7 +93,7 @@ def test_a_whole_game_by_touch(visit: Begin, rules: TestClient) -> None:
 
 
 def moves_of(rules: TestClient, seed: int, names: Iterable[str]) -> str:
-    """The moves of a game of 2048 in which these slides are tried one after another."""
+    """The moves of a game of 2048 that tries these slides in order."""
     moves, position = "", ask(rules, "/api/new", seed=seed)["position"]
     for name in names:
         if name in position["legal"]:
@@ -109,7 +109,7 @@ def wait_for_moves(page: Page, moves: str) -> dict[str, Any]:
 
 
 def test_keys_that_come_fast_are_each_played_once_and_in_order(visit: Begin, rules: TestClient) -> None:
-    """Slides are made in the order of the keys, so nothing is left of them once a later one is made."""
+    """Slides are made in the order of the keys: once a later one is made, all earlier ones are, too."""
     page = visit().page
     new_game(page, seed=11)
     names = ("left", "down", "left", "down", "right", "up") * 5
@@ -145,7 +145,7 @@ def test_letters_slide_too_and_undo_takes_back(visit: Begin, rules: TestClient) 
 
 
 def test_a_slide_that_moves_nothing_changes_nothing(visit: Begin, rules: TestClient) -> None:
-    """Nor is the server asked; the slide after it is the next move."""
+    """The server is not asked, and the next legal slide is the next move."""
     page = visit().page
     new_game(page, size="2x2", seed=1)
     kept = game_of(page)
@@ -244,7 +244,7 @@ def watch_at_full_speed(page: Page) -> None:
 
 
 def at_rest(page: Page) -> dict[str, Any]:
-    """The game once a second of the page's clock, in which a player at work makes its moves, has changed nothing of it."""
+    """The game, once it has not changed for a second of the page's clock: a watched model would have moved."""
     for _ in range(20):
         before = game_of(page)
         page.clock.run_for(1500)

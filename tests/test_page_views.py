@@ -1,4 +1,4 @@
-"""Analyse, Coach and Training by real click paths; and what holds for every view."""
+"""Analyse, Coach and Training by real clicks, and checks of every view."""
 
 import re
 import shutil
@@ -204,7 +204,7 @@ UNNAMED, FAINT = ((PROBES / name).read_text().partition("\n")[2] for name in ("u
 
 
 def wait_until_calm(page: Page) -> None:
-    """Until nothing is asked of the server any more; a view that asks again and again has had its first answers then."""
+    """Wait until there are no pending requests; a view that polls has its first answers then."""
     page.wait_for_load_state("networkidle")
     wait_for_frames(page)
 
@@ -225,7 +225,7 @@ def test_every_view_can_be_read_and_fits(visit: Begin, view: str) -> None:
 
 
 def test_the_page_does_not_jump(visit: Begin) -> None:
-    """Layout shifts while a view comes up, as browsers count them; below 0.1 is what is called good."""
+    """Layout shift while a view loads, as browsers measure it; below 0.1 is good."""
     visitor = visit(viewport=PHONE)
     visitor.context.add_init_script(
         "window.shifts = 0; new PerformanceObserver(list => list.getEntries().forEach(one => { window.shifts += one.value; }))"
@@ -276,7 +276,7 @@ MOVED = (
 
 @pytest.mark.parametrize("wish", ["reduce", "no-preference"])
 def test_less_motion_is_less_motion(visit: Begin, wish: str) -> None:
-    """No tile moves, not even for a moment; without the wish they do."""
+    """With reduced motion no tile moves, not even for a moment; without it they do."""
     visitor = visit(reduced_motion=wish)
     visitor.context.add_init_script(MOVED)
     page = visitor.open("")
@@ -299,7 +299,7 @@ def test_the_theme_is_chosen_and_kept(visit: Begin, server: Served) -> None:
 
 
 def test_a_foreign_page_cannot_drive_it(browser: Browser, server: Served) -> None:
-    """From another origin a browser's requests come to nothing."""
+    """Requests from another origin fail in a browser."""
     context = browser.new_context()
     page = context.new_page()
     page.goto(f"{server.address.replace('127.0.0.1', 'localhost')}/")  # another origin by name, the same server

@@ -1,4 +1,4 @@
-"""Players and environments as objects, the examples, and a game of one's own."""
+"""Players and environments as objects, the examples, and your own game."""
 
 import os
 import re
@@ -20,7 +20,7 @@ EXAMPLES = ROOT / "examples"
 
 
 class Notes(af.RandomPlayer):
-    """Keeps what it is told."""
+    """Keeps the calls that it gets."""
 
     def __init__(self) -> None:
         super().__init__(seed=1)
@@ -87,7 +87,7 @@ def test_illegal_slides_and_tiles_are_told_with_the_board() -> None:
     game = af.make("2048")
     with pytest.raises(af.InputError, match=r"stubborn slides UP, which is illegal on .* / "):
         af.play_episode(game, Stubborn(), af.RandomEnvironment(seed=1))
-    with pytest.raises(af.InputError, match=r"cheat makes of .* / .* what the rules do not allow"):
+    with pytest.raises(af.InputError, match=r"cheat returned a state that the rules do not allow after .* / .*: "):
         af.play_episode(game, af.RandomPlayer(), Cheat(seed=1))
     with pytest.raises(NotImplementedError, match="Player must say how to choose"):
         af.play_episode(game, af.Player(), af.RandomEnvironment(seed=1))
@@ -97,7 +97,7 @@ def test_a_name_that_a_record_cannot_hold() -> None:
     class Odd(af.RandomPlayer):
         name = "me:you"
 
-    with pytest.raises(af.InputError, match="which a record needs for itself: 'me:you'"):
+    with pytest.raises(af.InputError, match=r"a name has 1 to 100 characters, and no blanks, \|, : or @: 'me:you'"):
         af.play_episode(af.make("2048"), Odd(), af.RandomEnvironment(seed=1))
 
 
@@ -120,7 +120,7 @@ def test_the_examples_run(name: str, tmp_path: Path) -> None:
         assert means[0] > 1000
 
 
-# --- a game of one's own -----------------------------------------------------------------------------------------------
+# --- your own game -----------------------------------------------------------------------------------------------------
 
 
 def with_games(path: Path | str, *arguments: Any, code: str = PROGRAM[-1]) -> subprocess.CompletedProcess[str]:

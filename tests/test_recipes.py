@@ -142,7 +142,7 @@ def test_the_list_names_all_of_them() -> None:
 
 
 def test_one_is_shown_as_it_is(tmp_path: Path) -> None:
-    """What is shown is a file to start from."""
+    """The printed recipe is a valid recipe file."""
     result = run("recipes", "quick")
     assert tomllib.loads(result.out)["train"]["game"] == "2048"
     (tmp_path / "mine.toml").write_text(result.out)
@@ -156,7 +156,7 @@ def test_train_takes_a_recipe(own: Path) -> None:
     assert result.code == 0, result.err
     assert result.json["games"] == 100
     assert "own 3" in run("info", "run").out
-    check(run("train", "--run", "run", "--resume", "--recipe", own), 3, "leave --recipe out")
+    check(run("train", "--run", "run", "--resume", "--recipe", own), 3, "leave out --recipe")
 
 
 def test_a_recipe_for_another_game_is_refused(own: Path) -> None:

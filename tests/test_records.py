@@ -1,4 +1,4 @@
-"""Episode files: what we write another program reads, what another program writes we read, and what is wrong is told."""
+"""Episode files: another program reads what we write, we read what it writes, and errors are reported."""
 
 import random
 import re
@@ -316,7 +316,7 @@ def test_a_line_without_end(row: tuple[str, str, str], tmp_path: Path) -> None:
         file.truncate(10**9)
     tracemalloc.start()
     records = read_episodes(path, build(row))
-    with pytest.raises(FileError, match=r"line 2: no game takes \d+ characters" if row[1] == "tcg2022" else "line 1"):
+    with pytest.raises(FileError, match=r"line 2: this line has \d+ characters or more" if row[1] == "tcg2022" else "line 1"):
         list(records)
     assert tracemalloc.get_traced_memory()[1] < 50e6
     tracemalloc.stop()
@@ -338,7 +338,7 @@ def test_a_game_of_other_rules(written: tuple[str, str], read: tuple[str, str], 
     game = make(read[0], rules=read[1])
     with pytest.raises(FileError, match=words) as error:
         list(read_episodes(write(tmp_path, line + "\n"), game))
-    assert f"no game of {game.name} under the rules {game.rules}" in str(error.value)
+    assert f"not a game of {game.name} under the rules {game.rules}" in str(error.value)
     assert not isinstance(error.value, IllegalActionError)
 
 

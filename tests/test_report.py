@@ -1,4 +1,4 @@
-"""What people see: the course's blocks, tables and plots, from figures made by hand."""
+"""The course's blocks, tables and plots, from figures made by hand."""
 
 import json
 import math
@@ -51,7 +51,7 @@ def drawn(what: RenderableType) -> str:
 
 
 def strictly(value: Any) -> Any:
-    """As JSON and back; Infinity and NaN, which are no JSON, are errors."""
+    """To JSON and back; Infinity and NaN, which are not JSON, are errors."""
     return json.loads(json.dumps(value, allow_nan=False))
 
 
@@ -168,7 +168,7 @@ def test_patterns_are_drawn_six_a_row() -> None:
 
 @pytest.mark.parametrize("text", ["runs/[bold]", "a[/]b", "[/nosuch]", "[red]x", "plain"])
 def test_facts_are_shown_as_they_are(text: str) -> None:
-    """Names of files may look like the markup of the library that draws."""
+    """File names can look like the markup of rich."""
     assert text in drawn(facts([("folder", text)]))
 
 

@@ -1,4 +1,4 @@
-"""Games played on, played again, and looked back on."""
+"""Games continued, replayed and reviewed."""
 
 import numpy as np
 import pytest

@@ -63,7 +63,7 @@ def test_more_time_means_more_depth(network: Network) -> None:
 
 
 def test_a_search_ends_in_time(network: Network) -> None:
-    """Far more than the time would be needed; the bound is wide, since other programs may hold the processor."""
+    """The search would need far more time; the bound is wide, since other programs may use the processor."""
     agent = Agent(network, move_time=0.005, exact=True, depth=5)
     agent.prepare()
     state = network.game.parse(HARD)
@@ -213,7 +213,7 @@ ENDLESS = ("--depth", "8", "--cutoff", "0")
 
 
 def processor_time(pid: int) -> float:
-    """Seconds that a process, with all its threads, has had a processor."""
+    """Processor seconds of a process and all its threads."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -235,7 +235,7 @@ def time_of_children() -> float:
     ids=lambda command: " ".join(command[:1]) + command[-1],
 )
 def test_an_endless_search_is_stopped_at_once(small: Path, tmp_path: Path, command: tuple[str, ...]) -> None:
-    """It is at its search when it has worked for longer than the same command with a short one takes in all."""
+    """It is searching once it has run for longer than the same command with a short search takes in total."""
     words = [part.format(model=small, folder=tmp_path) for part in command]
     brief = ["2" if word == "8" else word for word in words]
     done(*brief)  # compile

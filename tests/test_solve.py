@@ -117,7 +117,7 @@ def test_the_end_of_3x3(aim: int | None, board: str) -> None:
 
 @pytest.mark.parametrize("aim", [8, 16, 32])
 def test_the_chance_of_a_tile(two: Solution, aim: int) -> None:
-    """As good as the reference, and no worse than play that has the score in mind."""
+    """As good as the reference, and no worse than play for the score."""
     solution = solve(two.game, aim)
     assert solution.value == pytest.approx(float(expected(best_value(2, 2, aim, Fraction), 4)), rel=1e-14)
     reached = {rate.tile: rate.reached for rate in solution.tiles}

@@ -26,7 +26,7 @@ def pair(rules: str, rows: int = 4, columns: int = 4) -> tuple[Game, slow.Game]:
 
 
 def with_bag(referee: slow.Game, cells: list[int], hint: str) -> slow.Position | None:
-    """A position with these tiles and this one next, whose bag fits; None if there is none."""
+    """A position with these tiles, this next tile and a bag that fits; None if there is none."""
     bag = referee.rules.bag
     for ones in range(bag.count(1) + 1):
         for twos in range(bag.count(2) + 1):

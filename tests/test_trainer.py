@@ -32,7 +32,7 @@ def options(**given: Any) -> TrainOptions:
 
 
 def measured(run: Run) -> list[dict[str, Any]]:
-    """The metrics without what the clock says."""
+    """The metrics without times."""
     clock = {"seconds", "moves_per_s", "training_seconds"}
     return [{key: value for key, value in record.items() if key not in clock} for record in run.metrics]
 
@@ -281,7 +281,7 @@ def test_a_schedule_in_percent_holds_the_number_of_games(tmp_path: Path) -> None
 
 
 def test_no_room_on_the_disk_is_told_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Room for three checkpoints is asked for; the question to the system is the only thing that is staged."""
+    """It requires room for three checkpoints; only the system's answer is faked."""
 
     class Usage:
         free = 1000
@@ -301,7 +301,7 @@ def test_a_model_is_not_a_checkpoint(whole: Run, tmp_path: Path) -> None:
 
 
 def test_checkpoints_on_the_way_cost_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However slow the disk: with nothing to wait for they come after every part, and rarely once one has taken long."""
+    """With a disk that costs no time, checkpoints come after every part; after one that took long, rarely."""
     written: list[int] = []
     save = Trainer.save
 

@@ -25,7 +25,7 @@ FIRST = {"rng": "0123456789abcdef", "rewards": 0}
 
 
 def digits(game: af.Game, position: af.State | af.Afterstate) -> str:
-    """A position as the page reads it."""
+    """A position in the page's format."""
     return "".join("0123456789abcdefgh"[index] for index in game.cells(position))
 
 

@@ -1,4 +1,4 @@
-"""`afterstate play` as a process: how it begins, how it ends, and what it refuses."""
+"""`afterstate play` as a process: start, end, and what it refuses."""
 
 import json
 import os

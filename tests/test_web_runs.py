@@ -30,7 +30,7 @@ def page(runs: Path) -> Iterator[TestClient]:
 
 
 def wait_for(look: Callable[[], Any], until: Callable[[Any], bool]) -> Any:
-    """Look again and again until it is so."""
+    """Poll until it is true."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         if until(seen := look()):
@@ -73,17 +73,17 @@ def test_a_run_is_started_watched_and_asked(page: TestClient, runs: Path) -> Non
 def test_one_run_at_a_time_stopped_and_resumed(page: TestClient, runs: Path) -> None:
     begun = ask(page, "/api/runs", 201, games="10M", name="long", **SMALL)
     refused = ask(page, "/api/runs", 409, games="10", **SMALL)
-    assert "a run is under way" in refused["error"]
+    assert "a run is still training" in refused["error"]
     wait_for(lambda: run_of(page, begun["id"]), lambda run: run["games"] > 100)
     assert ask(page, f"/api/runs/{begun['id']}/stop")["status"] in {"stopping", "stopped"}
     stopped = wait_for(lambda: run_of(page, begun["id"]), lambda run: run["status"] == "stopped")
-    assert ask(page, f"/api/runs/{begun['id']}/stop", 409)["error"].startswith("this run is not at work here")
+    assert ask(page, f"/api/runs/{begun['id']}/stop", 409)["error"].startswith("this server is not training this run")
     assert RunFolder(runs / "long").last.is_file()
     end = stopped["games"] + 5000
     ask(page, f"/api/runs/{begun['id']}/resume", games=str(end))
     done = wait_for(lambda: run_of(page, begun["id"]), lambda run: run["status"] not in {"starting", "running"})
     assert (done["status"], done["games"]) == ("done", end)
-    assert "has come to its end" in ask(page, f"/api/runs/{begun['id']}/resume", 400)["error"]
+    assert "this run is complete" in ask(page, f"/api/runs/{begun['id']}/resume", 400)["error"]
 
 
 def test_a_run_by_the_page_is_the_run_of_the_command(page: TestClient, runs: Path, original: Path) -> None:
@@ -122,7 +122,7 @@ def test_runs_of_other_processes_are_shown_as_they_are(page: TestClient, runs: P
 
 
 def test_folders_that_are_no_sound_run(page: TestClient, runs: Path, original: Path) -> None:
-    """They are left out, and none of them keeps the sound ones from being shown."""
+    """Broken runs are left out, and the others are still shown."""
     names = ("broken config", "broken metrics", "no interval", "strange speed", "sound")
     for name in names:
         shutil.copytree(original, runs / name)

@@ -1,4 +1,4 @@
-"""Whatever a program sends that fits, or does not fit, the description: no answer is a failure of the server."""
+"""Whatever a program sends, valid or not: the server never fails, and answers as described."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -36,13 +36,13 @@ def bench(
 ) -> None:
     """Measure the speed of this machine.
 
-    Training and play in moves/s, and how close training comes to the look-ups that the memory allows. `search`: play that looks
-    ahead, with the network that was trained first.
+    Prints the moves/s of training and play, and how close training comes to the look-ups that the memory allows. `search`
+    measures play that looks ahead, with the network that was just trained.
 
-    With several threads also how long a line of memory takes from core to core and back, once training is over: threads that
-    learn share their tables, so they pay for it.
+    With several threads, it also measures how long a cache line takes from core to core and back. Threads that learn share
+    their tables, so they pay this price.
 
-    Machines are noisy: compare two programs only by runs in turn, and by the median of several.
+    Machines are noisy: to compare two programs, run them in turn, and take the median of several runs.
     """
     count = parse_count(games, name="games")
     options = TrainOptions.read(game, rules=rules, network=network, method=method, lambda_=decay)
@@ -66,7 +66,7 @@ def bench(
 
 
 def _measure(what: What, options: TrainOptions, threads: int, games: int) -> dict[str, Any]:
-    """What is asked for, with so many threads."""
+    """Measure `what` with `threads` threads."""
     from afterstate.play.bench import (
         SEARCHES,
         Speed,

@@ -1,4 +1,4 @@
-"""What the commands share: where they print, and the word about compilation."""
+"""What the commands share: output, and the note that kernels are being compiled."""
 
 import json
 import sys
@@ -14,7 +14,7 @@ _told = False
 
 
 def tell_compiling() -> None:
-    """Say once, where nothing can spin, that the wait is for the compiler."""
+    """Print once, where there is no spinner, that kernels are being compiled."""
     global _told  # noqa: PLW0603
     if not _told:
         _told = True
@@ -22,7 +22,7 @@ def tell_compiling() -> None:
 
 
 def console(*, to_stderr: bool = False) -> "Console":
-    """Where people read: plain text when it is not a terminal."""
+    """Make a console for people; it prints plain text if the output is not a terminal."""
     from rich.console import Console
 
     return Console(stderr=to_stderr, highlight=False, markup=False, emoji=False, soft_wrap=not sys.stdout.isatty())
@@ -34,7 +34,7 @@ def print_json(value: Any) -> None:
 
 @contextmanager
 def compiling() -> Iterator[None]:
-    """Show a spinner on standard error as soon as, and only if, a kernel has to be compiled."""
+    """Show a spinner on standard error while a kernel is compiled, and only then."""
     from afterstate.kernel import on_compile
 
     screen = console(to_stderr=True)
@@ -48,7 +48,7 @@ def compiling() -> Iterator[None]:
 
 @contextmanager
 def progress_bar(text: str, total: int) -> Iterator[Callable[..., None]]:
-    """A bar on standard error for things that take longer than two seconds; call it with how much is done, and a new text."""
+    """Show a progress bar on standard error. Call what it yields with the amount done, and optionally a new text."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     screen = console(to_stderr=True)

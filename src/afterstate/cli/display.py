@@ -1,4 +1,4 @@
-"""The live display of a training run: a line that moves, and blocks of statistics above it."""
+"""The live display of a training run: a progress line, and blocks of statistics above it."""
 
 import sys
 from typing import Any
@@ -15,12 +15,12 @@ from afterstate.units import format_rate, format_time
 
 
 class Display(Listener):
-    """Shows what a run tells; nothing moves where it is not a terminal."""
+    """Shows the progress of a run; outside a terminal there is no progress line."""
 
     def __init__(self, *, quiet: bool, as_json: bool) -> None:
         self.quiet = quiet
         self.screen = console(to_stderr=as_json)
-        self.out = sys.stderr if as_json else None  # None is standard output as it is when we print, above the moving line
+        self.out = sys.stderr if as_json else None  # None: standard output, which `Bar` redirects above its line
         columns = (SpinnerColumn(), BarColumn(bar_width=24), TextColumn("{task.description}"))
         still = not self.screen.is_terminal
         self.bar = Bar(*columns, console=self.screen, transient=True, disable=still, refresh_per_second=8)

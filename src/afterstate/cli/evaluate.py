@@ -1,4 +1,4 @@
-"""afterstate eval: how strong is a model?"""
+"""afterstate eval: measure how strong a model is."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,18 +20,18 @@ def evaluate(
     games: Annotated[str, typer.Option(help="games to play, such as 1000 or 100k")] = "1000",
     threads: Annotated[int | None, typer.Option(help="threads  [default: all processors]")] = None,
     seed: Annotated[int, typer.Option(help="seed; the same seed gives the same games with any number of threads")] = 1,
-    save: Annotated[Path | None, typer.Option(help="write the games as an episode file of the course's format")] = None,
+    save: Annotated[Path | None, typer.Option(help="save the games to an episode file in the course's format")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
     **search: Any,
 ) -> None:
     """Measure a model over many games.
 
-    Learning is off. Prints the mean with its 95 % interval, median, and how often each tile was reached.
+    Learning is off. Prints the mean score with its 95 % interval, the median, and how often each tile was reached.
 
-    With --depth or --move-time the player looks ahead. From depth 3 on it leaves out what hardly matters, see docs/search.md.
+    With --depth or --move-time the player looks ahead. From depth 3 on it skips what hardly matters, see docs/search.md.
     """
     count = parse_count(games, name="games")
-    SearchOptions.read(**search).resolve()  # a wrong option is told before anything heavy is loaded
+    SearchOptions.read(**search).resolve()  # report a wrong option before anything heavy is loaded
     from afterstate.engine.workers import Share, count_threads
     from afterstate.learning.runfolder import find_model
     from afterstate.network.modelfile import load_model

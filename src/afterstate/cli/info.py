@@ -20,9 +20,9 @@ def info(
     size: Annotated[str, typer.Option(help="board size, for a network given by its patterns")] = "4x4",
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
-    """Say what a model, a run or a network is.
+    """Describe a model, a run or a network.
 
-    Draws the patterns. Without an argument it lists the networks that have a name.
+    Draws the patterns. Without an argument it lists the network presets.
     """
     with compiling():
         from afterstate.files import is_file, is_folder
@@ -69,7 +69,7 @@ def info(
 
 
 def _network(what: str, size: str, *, as_json: bool) -> None:
-    """Draw a network that is only a name."""
+    """Draw a network given by name or patterns."""
     from afterstate.bitboard import Shape
     from afterstate.network.network import count_weights
     from afterstate.network.patterns import parse_patterns
@@ -78,7 +78,7 @@ def _network(what: str, size: str, *, as_json: bool) -> None:
     try:
         patterns = parse_patterns(what, shape)
     except InputError as error:
-        raise FileError(f"there is no model or run {what}, and it is no network either: {error}") from error
+        raise FileError(f"there is no model or run {what}, and it is not a network either: {error}") from error
     weights = count_weights(patterns)
     if as_json:
         print_json({"network": what, "patterns": patterns, "weights": weights})

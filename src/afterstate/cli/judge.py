@@ -1,4 +1,4 @@
-"""afterstate judge: are the games of a file legal, quick, and how good?"""
+"""afterstate judge: are the games of a file legal, fast enough, and how good?"""
 
 from pathlib import Path
 from time import perf_counter
@@ -20,13 +20,13 @@ def register(app: typer.Typer) -> None:
 
 
 def judge(
-    file: Annotated[Path, typer.Argument(help="an episode file of the course's format, of this program or another")],
+    file: Annotated[Path, typer.Argument(help="an episode file in the course's format, from any program")],
     version: Annotated[
         str | None,
-        typer.Option(help="whose rules and points: 1, 2, 2+, 2018-1, 2018-2, or win for any game  [default: 2; win for 2048]"),
+        typer.Option(help="rules and points to use: 1, 2, 2+, 2018-1, 2018-2, or win for any game  [default: 2; win for 2048]"),
     ] = None,
     speed: Annotated[
-        str | None, typer.Option(help="slides a second that are expected  [default: the version's, for this machine]")
+        str | None, typer.Option(help="expected slides a second  [default: the version's, scaled to this machine]")
     ] = None,
     python: Annotated[bool, typer.Option("--python", help="expect the speed of a Python program (2018-1, 2018-2)")] = False,
     game: Annotated[str, typer.Option(help="the game: threes or 2048")] = "threes",
@@ -36,8 +36,8 @@ def judge(
 ) -> None:
     """Judge an episode file as the course does.
 
-    Every action of every game is played again by the rules, and must be legal up to the end of the game. The slider's actions
-    a second, by the times in the file, must be as many as expected. The points follow from the scores and the largest tiles:
+    Every action is replayed and must be legal, and every game must be played to its end. By the times in the file, the slider
+    must make at least the expected slides a second (ops). The points depend on the scores and the largest tiles:
 
     \b
     1       60 + 40 / (1 + exp(-0.0065 (mean - 560)))         100,000 ops
@@ -45,13 +45,12 @@ def judge(
     2+      rate of 384 in %; passed if it is 100                 100 ops
     2018-1  85 + min(log2(mean / 3) + 1, 10) + max(k - 9, 0)  200,000 ops
     2018-2  rate of 384 in %, rounded up, + max(k - 9, 0)     100,000 ops
-    win     rate of the tile that counts as a win in %             any
+    win     rate of the win tile in %                              any
 
-    k is the index of the largest tile: 9 for 192, 10 for 384. --python asks for a hundredth of the speed in 2018. The speeds
-    are those of the course's machine; for yours they are scaled by a short piece of work that is timed here. --speed sets the
-    number itself, the same on every machine.
+    k is the index of the largest tile: 9 for 192, 10 for 384. With --python, 2018-1 and 2018-2 expect a hundredth of the speed.
+    The speeds are for the course's machine; a short benchmark scales them to yours. --speed sets the speed without scaling.
 
-    An illegal action or a slider that is too slow gives 0 points. Exit code 0 passed, 8 failed.
+    An illegal action or a slider that is too slow gives 0 points. Exit code: 0 passed, 8 failed.
     """
     from afterstate.cli.main import Exit
 
@@ -78,8 +77,8 @@ def _judge(
     name = version or ("2" if game == "threes" else "win")
     wanted = find_version(name)
     if wanted.rules is not None and game != "threes":
-        make(game)  # if it is no game at all, say that
-        raise InputError(f"version {name} judges Threes!; for {game} there is --version win")
+        make(game)  # report an unknown game first
+        raise InputError(f"version {name} judges Threes!; for {game} use --version win")
     played = make(game, rules=rules or wanted.rules, size=size)
     size_of_file = file.stat().st_size if is_file(file) else 0
     shown = perf_counter()
@@ -96,7 +95,7 @@ def _judge(
 
 
 def _print(verdict: "Verdict") -> None:
-    """In the words of the course."""
+    """Print the verdict in the course's format."""
     from afterstate.report.course import format_block
 
     if verdict.summary is None:

@@ -1,4 +1,4 @@
-"""The command `afterstate`: its commands, and what an error looks like. Nothing heavy is imported before a command runs."""
+"""The command `afterstate`: subcommands, errors and exit codes. Heavy imports wait until a command runs."""
 
 import errno
 import os
@@ -22,7 +22,7 @@ class Exit(IntEnum):
     MODEL = 5
     RESOURCE = 6
     DIVERGED = 7
-    FAILED = 8  # the judge, not the program
+    FAILED = 8  # by the judge; not an error of the program
     INTERRUPTED = 130
 
 
@@ -53,7 +53,7 @@ def version(
 
 
 def exit_code(error: BaseException) -> Exit:
-    """Which exit code an error has."""
+    """The exit code of an error."""
     kinds: list[tuple[type[BaseException], Exit]] = [
         (ModelError, Exit.MODEL),
         (FileError, Exit.FILE),
@@ -68,7 +68,7 @@ def exit_code(error: BaseException) -> Exit:
 
 
 def main() -> None:
-    """Run the command line; an error of ours is one line on standard error, never a traceback."""
+    """Run the command line. Our own errors are one line on standard error, never a traceback."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot draw a box shows a question mark
@@ -81,7 +81,7 @@ def main() -> None:
     except OSError as error:
         if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
             raise
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is still to be flushed has no place to go
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - unflushed output has nowhere to go
         _fail(f"cannot write the output: {error.strerror}", error)
     except KeyboardInterrupt as error:
         _fail("interrupted", error)

@@ -26,9 +26,9 @@ def move(
 ) -> None:
     """Print the four values and the best slide for any board.
 
-    The board is one text in quotes, or its numbers one by one; 0 or . is an empty cell.
+    Give the board as one text in quotes, or as separate numbers; 0 or . is an empty cell.
     """
-    SearchOptions.read(**search).resolve()  # a wrong option is told before anything heavy is loaded
+    SearchOptions.read(**search).resolve()  # report a wrong option before anything heavy is loaded
     from afterstate.engine.workers import count_threads
     from afterstate.learning.runfolder import find_model
     from afterstate.network.modelfile import load_model

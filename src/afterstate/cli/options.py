@@ -1,4 +1,4 @@
-"""Options of a command that are fields of a dataclass: name, type and help come from there."""
+"""Make the options of a command from the fields of a dataclass: name, type and help."""
 
 import inspect
 from collections.abc import Callable, Collection
@@ -13,9 +13,9 @@ from afterstate.learning.options import plain_type
 def with_options(
     command: Callable[..., None], options: type, *, before: str, text: Collection[str], skip: Collection[str] = ()
 ) -> Callable[..., None]:
-    """Give a command that takes **options one parameter for each field, ahead of its parameter `before`.
+    """Give a command that takes **options one parameter for each field, placed before its parameter `before`.
 
-    A field's metadata has its help. Those in `text` are written like 100k and 10m, and read by the dataclass.
+    The help is in the field's metadata. Fields in `text` are written like 100k or 10m; the dataclass parses them.
     """
     own = [one for one in inspect.signature(command).parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
     more = [_parameter(spec, spec.name in text) for spec in fields(options) if spec.name not in skip]

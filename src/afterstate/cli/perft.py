@@ -1,4 +1,4 @@
-"""afterstate perft: count positions, to prove the rules."""
+"""afterstate perft: count positions, to check the rules."""
 
 from typing import Annotated
 
@@ -19,7 +19,7 @@ def perft(
     rules: Annotated[str | None, typer.Option(help="rule set")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
-    """Count every line of play to a depth."""
+    """Count all lines of play up to a depth."""
     from rich.table import Table
 
     from afterstate.games.game import make

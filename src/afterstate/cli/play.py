@@ -1,4 +1,4 @@
-"""afterstate play: the page."""
+"""afterstate play: serve the page and open a browser."""
 
 import socket
 import threading
@@ -12,11 +12,11 @@ from afterstate.cli.common import compiling, console, tell_compiling
 from afterstate.errors import InputError, ResourceError
 
 PORT = 2048
-OTHERS = range(20480, 20500)  # tried if that one is taken
-# those above 1024 that no browser opens, since they belong to other services
+OTHERS = range(20480, 20500)  # tried if PORT is taken
+# ports above 1024 that browsers refuse, since they belong to other services
 BLOCKED = {1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, *range(6665, 6670), 6679, 6697, 10080}
 LOOPBACK = "127.0.0.1"
-ENDING = 3  # seconds that answers under way have when the server ends
+ENDING = 3  # seconds to finish pending answers when the server stops
 
 
 def register(app: typer.Typer) -> None:
@@ -28,24 +28,24 @@ def play(
         Path | None, typer.Argument(help="a model file, or a run folder  [default: the models of all runs]")
     ] = None,
     port: Annotated[int | None, typer.Option(help=f"port  [default: {PORT}, or one from {OTHERS[0]} on that is free]")] = None,
-    host: Annotated[str, typer.Option(help="address to listen at; anyone who reaches it can use the page")] = LOOPBACK,
-    runs: Annotated[Path, typer.Option(help="folder of the runs")] = Path("runs"),
+    host: Annotated[str, typer.Option(help="address to listen on; anyone who can reach it can use the page")] = LOOPBACK,
+    runs: Annotated[Path, typer.Option(help="folder with the runs")] = Path("runs"),
     no_browser: Annotated[bool, typer.Option("--no-browser", help="do not open a browser")] = False,
 ) -> None:
-    """Open the page: play, watch, analyse, be coached, train.
+    """Open the page: play, watch, analyse, get coached, train.
 
-    The page is served to this machine alone, at 127.0.0.1. Ctrl-C ends it; a run that was started from the page keeps what it
+    By default only this machine can reach it, at 127.0.0.1. Ctrl-C stops it; a run that was started on the page keeps what it
     has learned.
     """
     if port is not None and not 1 <= port <= 65535:
         raise InputError(f"a port is 1 to 65535, not {port}")
     if port in BLOCKED:
-        raise InputError(f"browsers refuse to open port {port}, which belongs to another service; choose another")
+        raise InputError(f"browsers refuse to open port {port}, which belongs to another service; choose another port")
     if model is not None:
         from afterstate.learning.runfolder import find_model
         from afterstate.network.modelfile import read_header
 
-        read_header(find_model(model))  # a wrong file is told before anything is opened
+        read_header(find_model(model))  # report a wrong file before anything is opened
     listening = _listen(host, port)
     with compiling():
         import uvicorn
@@ -69,18 +69,18 @@ def play(
         )
     )
     screen = console()
-    screen.print(f"the page is at {address}  (Ctrl-C ends it)")
+    screen.print(f"the page is at {address}  (Ctrl-C to stop)")
     if not no_browser:
         threading.Timer(0.5, webbrowser.open, [address]).start()
     try:
         with on_compile(tell_compiling):
             server.run(sockets=[listening])
     except KeyboardInterrupt:
-        screen.print("ended")
+        screen.print("stopped")
 
 
 def _listen(host: str, port: int | None) -> socket.socket:
-    """A socket for the server: at the port that is asked for, or at the first that is free."""
+    """Open a socket for the server, on the given port or on the first free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     reason = ""
     for number in [port] if port is not None else [PORT, *OTHERS]:
@@ -91,11 +91,11 @@ def _listen(host: str, port: int | None) -> socket.socket:
         )  # else an answer in two parts waits 40 ms for the second
         try:
             listening.bind((host, number))
-            listening.listen()  # who comes early waits, and is not sent away
+            listening.listen()  # early requests wait instead of being refused
         except OSError as error:
             listening.close()
             reason = error.strerror or str(error)
             continue
         return listening
     what = f"port {port} of {host}" if port is not None else f"port {PORT} or {OTHERS[0]} to {OTHERS[-1]} of {host}"
-    raise ResourceError(f"cannot listen at {what}: {reason}; choose another by --port")
+    raise ResourceError(f"cannot listen on {what}: {reason}; choose another with --port")

@@ -1,4 +1,4 @@
-"""afterstate plot: curves of training runs."""
+"""afterstate plot: draw curves of training runs."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -19,7 +19,8 @@ def plot(
 ) -> None:
     """Draw score and tile rates over games.
 
-    One run: its score and all its tiles, by default to report/curve.png in its folder. Several: their scores and win rates.
+    One run: its score and all its tiles, by default to report/curve.png in its folder. Several runs: their scores and win
+    rates, by default to curves.png.
     """
     from afterstate.report.plot import plot_runs
 

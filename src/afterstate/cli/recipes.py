@@ -1,4 +1,4 @@
-"""afterstate recipes: which sets of training options there are."""
+"""afterstate recipes: list the recipes, which are sets of training options."""
 
 from typing import Annotated
 
@@ -12,14 +12,14 @@ def register(app: typer.Typer) -> None:
 
 
 def recipes(
-    name: Annotated[str | None, typer.Argument(help="show this one as it is: a start for your own")] = None,
+    name: Annotated[str | None, typer.Argument(help="print this recipe, as a start for your own")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
-    """List the recipes for training, what to expect of each and how long it takes.
+    """List the training recipes, with how long each takes and what to expect.
 
-    Use one by: afterstate train --recipe NAME. Options on the command line win over those of the recipe.
+    Use one with: afterstate train --recipe NAME. Options on the command line override those of the recipe.
 
-    A file of your own works the same way: afterstate recipes quick > mine.toml, change it, then --recipe mine.toml.
+    Your own file works the same way: afterstate recipes quick > mine.toml, change it, then --recipe mine.toml.
     """
     from afterstate.learning.recipes import load_recipe, recipe_names
 

@@ -1,4 +1,4 @@
-"""afterstate solve: what is the best that can be done?"""
+"""afterstate solve: compute optimal play on small boards."""
 
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,12 +24,12 @@ def solve(
     size: Annotated[str, typer.Option(help="board size, up to 3x3")] = "2x3",
     rules: Annotated[str | None, typer.Option(help="rule set")] = None,
     aim: Annotated[int | None, typer.Option(help="tile to reach, such as 256  [default: a high mean score]")] = None,
-    board: Annotated[str | None, typer.Option(help="begin with this state, and tell what its slides are worth")] = None,
+    board: Annotated[str | None, typer.Option(help="start from this state, and show what its slides are worth")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
     """Compute optimal play on a small board, exactly.
 
-    Every state is enumerated: 2x3 takes a moment, 3x3 about a minute and 1 GB.
+    It enumerates every state: 2x3 takes a moment, 3x3 about a minute and 1 GB of memory.
     """
     from afterstate.games.game import make
 
@@ -40,7 +40,7 @@ def solve(
         from afterstate.search.solve import solve as enumerate_all
 
         check_solvable(played, aim)
-        enumerate_all(make(game, rules=rules, size="2x2"))  # compiles all, and takes no time
+        enumerate_all(make(game, rules=rules, size="2x2"))  # compiles the kernels; solving 2x2 takes no time
     with progress_bar("solving", 100) as show:
         began = perf_counter()
         solution = enumerate_all(played, aim, start=state, progress=lambda share: show(int(100 * share)))
@@ -90,7 +90,7 @@ def _start(solution: "Solution", state: "State | None") -> str:
 
 
 def _number(solution: "Solution", value: float) -> str:
-    """Points, or a chance in percent."""
+    """Format points, or a chance in percent."""
     return f"{value:,.4f}" if solution.aim is None else f"{value:.6%}"
 
 
@@ -109,7 +109,7 @@ def _slides(solution: "Solution", state: "State") -> "Table":
 
 
 def _tiles(solution: "Solution") -> "Table":
-    """What optimal play reaches, and how likely."""
+    """How likely optimal play reaches each tile."""
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2))
@@ -121,5 +121,5 @@ def _tiles(solution: "Solution") -> "Table":
 
 
 def _percent(chance: float) -> str:
-    """0.25 -> '25.0000%'; what would round to nothing is written as 2e-06%."""
+    """0.25 -> '25.0000%'; a chance that would round to 0 is written like 2e-06%."""
     return f"{chance:.4%}" if chance == 0 or chance >= 5e-7 else f"{100 * chance:.0e}%"

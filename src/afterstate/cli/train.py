@@ -1,4 +1,4 @@
-"""afterstate train: learn to play, and show how it goes."""
+"""afterstate train: train a player, and show its progress."""
 
 import shlex
 from pathlib import Path
@@ -23,30 +23,30 @@ def register(app: typer.Typer) -> None:
 def train(
     game: Annotated[str | None, typer.Argument(help="the game to learn, such as 2048")] = None,
     run: Annotated[Path | None, typer.Option(help="folder of the run  [default: a new one below runs/]")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="go on with the run in --run")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="continue the run in --run")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="do not print a block every --block games")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="print what was reached as JSON")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print the result as JSON")] = False,
     **given: Any,
 ) -> None:
     """Train a player.
 
     The run is a folder with its options, metrics, checkpoints (last and best) and a plot.
 
-    Ctrl-C ends a run cleanly at any time; --resume goes on with it, and with one thread gives bit for bit what an undisturbed
-    run gives.
+    Ctrl-C stops a run cleanly at any time, and --resume continues it. With one thread, the result is bit for bit that of a run
+    without a stop.
     """
     chosen = {name: value for name, value in given.items() if value is not None}
     if game is not None:
         chosen["game"] = game
     if resume and run is None:
-        raise InputError("say which run to go on with: --run DIR --resume")
+        raise InputError("say which run to continue: --run DIR --resume")
     if resume and "recipe" in chosen:
-        raise InputError("a run keeps the recipe that it was started with: leave --recipe out")
+        raise InputError("a run keeps the recipe that it was started with: leave out --recipe")
     if not resume:
         chosen = with_recipe(chosen)
         if "game" not in chosen:
             raise InputError("say which game to learn, such as: afterstate train 2048")
-        TrainOptions(**chosen)  # a wrong option is told before anything heavy is loaded
+        TrainOptions(**chosen)  # report a wrong option before anything heavy is loaded
     from afterstate.learning.options import normalise
     from afterstate.learning.trainer import resume as go_on
     from afterstate.learning.trainer import train as begin
@@ -65,12 +65,12 @@ def train(
         else:
             done = begin(TrainOptions(**chosen), run=run, listener=display)
     folder, games, seconds, stopped = done.folder, done.games, done.seconds, done.stopped
-    del done, display  # the network's memory goes before the plot takes some
+    del done, display  # free the network's memory before the plot needs some
     _finish(folder, games, seconds, stopped=stopped, as_json=as_json)
 
 
 def _finish(path: Path, games: int, seconds: float, *, stopped: bool, as_json: bool) -> None:
-    """Draw the curve, and say what there is now and what to do next."""
+    """Draw the curve, and print the result and what to do next."""
     from afterstate.learning.runfolder import RunFolder
     from afterstate.report.plot import plot_runs
 
@@ -97,7 +97,7 @@ def _finish(path: Path, games: int, seconds: float, *, stopped: bool, as_json: b
             )
             screen.print(f"curve: {curve}")
         if stopped:
-            screen.print(f"go on: afterstate train --run {name} --resume")
+            screen.print(f"continue: afterstate train --run {name} --resume")
         screen.print(f"measure: afterstate eval {name}")
     if stopped:
         raise typer.Exit(130)

@@ -1,1 +1,1 @@
-"""Games on record: players, many games, files of games."""
+"""Players, matches of many games, and files of games."""

@@ -23,22 +23,22 @@ from afterstate.search.parallel import weigh_together
 from afterstate.search.statistics import SearchStatistics, add_up
 from afterstate.units import format_time
 
-WORTH_SHARING = 0.02  # seconds; less is spent sooner than threads are started
-AT_ONCE = 3  # searches up to this depth end before anyone could press Ctrl-C
+WORTH_SHARING = 0.02  # seconds; for less, starting threads takes too long
+AT_ONCE = 3  # up to this depth a search is over before anyone can press Ctrl-C
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What a player would do, and what it thinks of each slide: reward + value, None where the slide is illegal."""
+    """A player's slide, and its value of each slide: reward + value, None if the slide is illegal."""
 
     move: Slide | None  # None when the game is over
     values: dict[Slide, float | None]
-    search: SearchStatistics | None = None  # what the search for it did, if there was one
+    search: SearchStatistics | None = None  # statistics of the search, if there was one
 
 
 @kernel
 def _weigh_all(game: Any, net: Any, chooser: Any, boards: Any, extras: Any, desk: Desk, values: Any) -> None:
-    """Write reward + value of the four slides of many states, (n, 4); what is illegal keeps what is there."""
+    """Write reward + value of the four slides of many states to `values`, (n, 4); illegal slides are not written."""
     for number in range(boards.size):
         board, extra = boards[number], extras[number]
         legal = slides(game, board, extra, desk.after, desk.extras, desk.rewards)
@@ -50,14 +50,13 @@ def _weigh_all(game: Any, net: Any, chooser: Any, boards: Any, extras: Any, desk
 
 
 class Agent:
-    """Chooses slides by a network. Not for several threads at once.
+    """Chooses slides with a network. Use it from one thread at a time.
 
     agent = Agent(network, depth=3)
     agent.choose(state).move
 
-    `depth` is how many slides it looks ahead, `move_time` (seconds, or text such as "10ms") how long it may take instead of or
-    beside it, `exact` that it leaves nothing out; see `SearchOptions` for the rest. With `threads` one position is looked into
-    by several.
+    `depth` is how many slides it looks ahead. `move_time` (seconds, or text such as "10ms") limits the time of a move, with or
+    without a depth. `exact` leaves nothing out. See `SearchOptions` for the rest. `threads` search one position together.
     """
 
     def __init__(self, network: Network, *, threads: int = 1, **search: Unpack[SearchGiven]) -> None:
@@ -69,7 +68,7 @@ class Agent:
 
     @property
     def depth(self) -> int:
-        """Slides that it looks ahead, at most."""
+        """The most slides that it looks ahead."""
         return self.plan.depth
 
     @property
@@ -79,7 +78,7 @@ class Agent:
 
     @property
     def manner(self) -> str:
-        """How it looks ahead, for people."""
+        """How it looks ahead, as text: 'depth 3, exact'."""
         limit = self.plan.move_time
         how = f"depth {self.depth}" if limit is None else f"{format_time(limit)} a move"
         return f"{how}, exact" if self.plan.exact else how
@@ -88,11 +87,11 @@ class Agent:
         return f"Agent({self.network!r}, {self.manner})"
 
     def make_chooser(self, halt: NDArray[np.int64] | None = None) -> Any:
-        """Who chooses its slides, for one thread. A number other than 0 in `halt` ends a search."""
+        """Make the chooser of one thread. Any number but 0 in `halt` ends its search."""
         return make_chooser(self.network, self.plan, halt)
 
     def prepare(self) -> None:
-        """Compile what a search needs, so that the time of the first move is the time of a move."""
+        """Compile what a search needs, so that the first move is as fast as the others."""
         game = self.network.game
         self._halt[0] = 1  # end at once
         try:
@@ -103,7 +102,7 @@ class Agent:
             self._halt[0] = 0
 
     def choose(self, state: State) -> Choice:
-        """The best slide and the four values; the first of equals in the order U R D L."""
+        """Find the best slide and the four values. Ties go to the first in the order U R D L."""
         for chooser in self._choosers:
             forget(chooser)
         if self.depth <= AT_ONCE and self.plan.move_time is None:
@@ -120,13 +119,13 @@ class Agent:
         return Choice(best, values, add_up(self._choosers))
 
     def play_on(self, state: State, rng: Random, *, moves: int, seconds: float = 0.0) -> Record:
-        """Play a game on from a state: so many moves at most, in about so many seconds (0: any). `rng` draws the new tiles."""
+        """Play on from a state, for at most `moves` moves and about `seconds` (0: no limit). `rng` draws the new tiles."""
         forget(self._choosers[0])
         self._seat.observer = kept = make_recorder(moves, seconds=seconds)
         return Record.cut(self.network.game, kept, self._seat.play_from(state, rng))
 
     def weigh_all(self, boards: NDArray[np.uint64], extras: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """(n, 4) reward + value of each slide of many states; -inf where a slide is illegal."""
+        """(n, 4) reward + value of each slide of many states; -inf if a slide is illegal."""
         network, values = self.network, np.full((len(boards), 4), -np.inf)
         _weigh_all(network.game.tables, network.lookup, self._choosers[0], boards, extras, self._seat.desk, values)
         return values
@@ -137,13 +136,13 @@ class Agent:
         return values
 
     def _weigh_together(self, state: State) -> NDArray[np.float64]:
-        """The same by all threads."""
+        """The same, by all threads."""
         values = np.zeros(4)
         weigh_together(self.network, self._choosers, state, values)
         return values
 
     def _wait_for(self, work: Callable[[], NDArray[np.float64]]) -> NDArray[np.float64]:
-        """Let another thread work, so that this one can hear Ctrl-C, and end the work then."""
+        """Run `work` in another thread, so that Ctrl-C reaches this one and can stop it."""
         done: list[NDArray[np.float64]] = []
         failures: list[BaseException] = []
 

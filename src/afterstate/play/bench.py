@@ -1,8 +1,8 @@
 """How fast is this machine?
 
-Training speed is measured on the work that programs of this field are compared by: 2048, a fresh 4x6 network, TD(0) with alpha
-0.1, the first 10,000 games; other games, networks and rules can be asked for. The *gather limit* is how many random boards'
-worth of weights a second the same tables can give.
+By default, training speed is measured on the field's usual comparison: 2048, a fresh 4x6 network, TD(0) with alpha 0.1, the
+first 10,000 games. The *gather limit* is how many random boards a second the memory allows: it reads as many weights from the
+same tables as one value needs.
 """
 
 import threading
@@ -32,17 +32,17 @@ SEED = 1
 TRAINED = 10_000  # games
 EVALUATED = 2_000  # games
 GATHERED = 2_000_000  # look-ups
-_AHEAD = u64(8)  # boards whose memory is under way while one is added up
+_AHEAD = u64(8)  # boards prefetched while one is added up
 
 
 @dataclass(frozen=True)
 class Speed:
-    """Moves of training or play."""
+    """How fast training or play was."""
 
     threads: int
     moves: int
     seconds: float
-    mean: float  # score of the games
+    mean: float  # mean score of the games
 
     @property
     def moves_per_s(self) -> float:
@@ -50,7 +50,7 @@ class Speed:
 
 
 class Learning:
-    """A fresh network, and the team of a training run that learns on it."""
+    """A fresh network, and the team of threads that trains it."""
 
     def __init__(self, options: TrainOptions, threads: int, *, copied: int | None = None) -> None:
         plan = make_plan(options)
@@ -61,7 +61,7 @@ class Learning:
         self._team.begin()
 
     def play(self, games: int) -> Speed:
-        """Learn from some more games."""
+        """Learn from `games` more games."""
         results = make_results(games)
         began = perf_counter()
         self._team.learn(self._team.plan.phases[0], self.games, results, stop=threading.Event())
@@ -71,7 +71,7 @@ class Learning:
 
 
 def bench_train(options: TrainOptions, threads: int, *, games: int = TRAINED) -> tuple[Speed, Network]:
-    """Train a fresh network -> how fast that was, and the network."""
+    """Train a fresh network -> its speed, the network."""
     learning = Learning(options, threads)
     return learning.play(games), learning.network
 
@@ -101,7 +101,7 @@ def bench_search(network: Network, threads: int, name: str) -> Speed:
 
 @kernel
 def _gather(weights: Any, lookups: u64, count: u64, rng: u64, indices: Any) -> np.float32:
-    """Add up `lookups` weights at random places, `count` times, with the memory of the next boards always under way."""
+    """Add up `lookups` weights at random places, `count` times, while the next boards are prefetched."""
     size = u64(weights.size)
     total = np.float32(0)
     for number in range(count + _AHEAD):
@@ -121,7 +121,7 @@ def _gather(weights: Any, lookups: u64, count: u64, rng: u64, indices: Any) -> n
 
 
 def bench_gather(network: Network, threads: int, *, count: int = GATHERED) -> float:
-    """Random look-ups of m weights each that these tables allow -> look-ups a second."""
+    """Measure random look-ups of m weights each in these tables -> look-ups a second."""
     desks = [np.zeros(int(_AHEAD) * network.lookups, np.uint64) for _ in range(threads)]
     part = count // (8 * threads)
 
@@ -141,7 +141,7 @@ def bench_gather(network: Network, threads: int, *, count: int = GATHERED) -> fl
 
 @kernel
 def take_turns(word: Any, mine: u64, rounds: u64, times: Any) -> None:
-    """Two threads, 0 and 1, count `word` up in turn; times[i] is when `rounds` more were over for the i-th time."""
+    """Two threads, 0 and 1, count up `word` in turn; times[i] is when the i-th piece of `rounds` rounds ended."""
     for piece in range(u64(times.size)):
         for number in range(piece * rounds, (piece + u64(1)) * rounds):
             await_value(word, u64(0), u64(2) * number + mine)
@@ -150,10 +150,10 @@ def take_turns(word: Any, mine: u64, rounds: u64, times: Any) -> None:
 
 
 def bench_round_trip(*, rounds: int = 200, pieces: int = 100) -> float | None:
-    """How long a cache line takes to another core and back, in nanoseconds: what threads pay for writing to the same place.
+    """Nanoseconds that a cache line takes to another core and back: the cost of threads writing to the same place.
 
-    Some 100 ns between cores that share a cache, 500 and more between those that do not; None if there is one core only, or no
-    clock for kernels.
+    About 100 ns between cores that share a cache, 500 and more between others. None if there is only one core, or no clock for
+    kernels.
     """
     if not CLOCK or count_threads(None) < 2:
         return None
@@ -180,7 +180,7 @@ def _count_legal(game: Any, boards: Any, extras: Any, count: int, desk: Any) -> 
 
 
 def legal_per_move(network: Network, *, games: int = 20) -> float:
-    """How many afterstates a move looks at: the mean number of legal slides."""
+    """Mean number of legal slides: how many afterstates a move looks at."""
     seat = Seat(network.game, network.lookup, observer=make_recorder(network.game.longest))
     kept: Recorder = seat.observer
     legal = moves = 0

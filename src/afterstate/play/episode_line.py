@@ -1,11 +1,11 @@
-"""Games as text, in the format of the course's framework: one line a game. `episodes` reads it.
+"""Write games in the format of the course's framework, one line a game. `episodes` reads it.
 
     SLIDER:PLACER@TICK|ACTIONS|WINNER@TOCK
 
-Times are milliseconds since 1970. A slide is #U #R #D #L; a new tile is its cell (0-F) and its index in base 36, and under
-rules that say it the tile that comes next: 1, 2, 3, or 4 for a bonus tile. [reward] follows what changed the score, so that all
-rewards of a line add up to the score of the game. The initial tiles come first: in the order of their cells, but a tile that
-the bag cannot give yet waits for its turn. The winner is who made the last action.
+Times are milliseconds since 1970. A slide is #U, #R, #D or #L. A new tile is its cell (0-F) and its index in base 36. If the
+rules announce the next tile, it follows: 1, 2, 3, or 4 for a bonus tile. [reward] follows an action that changed the score, so
+the rewards of a line add up to the score of the game. The first tiles come first, in the order of their cells; a tile that the
+bag cannot give yet waits for its turn. The winner made the last action.
 """
 
 from typing import Any, NamedTuple
@@ -19,14 +19,14 @@ from afterstate.kernel import kernel, u64
 
 _DIGITS = np.frombuffer(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", np.uint8).copy()
 _SLIDES = np.frombuffer(b"URDL", np.uint8).copy()
-_WIDEST = 24  # no slide with the tile that follows takes more characters: #U[2125764] and 0C4[59049]
+_WIDEST = 24  # most characters of a slide and its new tile: #U[2125764] and 0C4[59049]
 
 _0, _1, _4, _15 = u64(0), u64(1), u64(4), u64(15)
 
 
 @kernel
 def _write_reward(digits: Any, reward: int, text: Any, end: int) -> int:
-    """Write 36 as [36], and 0 not at all -> where the text ends."""
+    """Write 36 as [36], and nothing for 0 -> where the text ends."""
     if reward <= 0:
         return end
     text[end] = 91  # '['
@@ -43,7 +43,7 @@ def _write_reward(digits: Any, reward: int, text: Any, end: int) -> int:
 
 @kernel
 def _write_tile(game: Any, digits: Any, columns: u64, tile: u64, hints: bool, hint: u64, text: Any, end: int) -> int:
-    """Write a placed tile, which is a board with nothing else on it -> where the text ends. No tile, no text."""
+    """Write a new tile -> where the text ends. `tile` is a board with only this tile; nothing is written if it is empty."""
     if tile == _0:
         return end
     cell = _0
@@ -61,7 +61,7 @@ def _write_tile(game: Any, digits: Any, columns: u64, tile: u64, hints: bool, hi
 
 @kernel
 def _next_first(game: Any, target: u64, board: u64, extra: u64) -> tuple[u64, u64, u64]:
-    """Of the tiles of `target` that are not on `board`, the first that can come now, or else the first -> it, board, extra."""
+    """Next tile of `target` that is not on `board`: the first that can come now, or else the first -> tile, board, extra."""
     first = _0
     for cell in range(u64(16)):
         at = _4 * cell
@@ -77,7 +77,7 @@ def _next_first(game: Any, target: u64, board: u64, extra: u64) -> tuple[u64, u6
 
 @kernel
 def _write_firsts(game: Any, digits: Any, columns: u64, hints: bool, target: u64, hint: u64, text: Any) -> int:
-    """Write the initial tiles in an order in which they can have come, each with the one after it; `hint` is for the last."""
+    """Write the first tiles in an order that is possible, each with the next one; `hint` is the last one's next tile."""
     end = 0
     tile, board, extra = _next_first(game, target, _0, _0)
     while tile != _0:
@@ -93,7 +93,7 @@ def _write_firsts(game: Any, digits: Any, columns: u64, hints: bool, target: u64
 
 
 class _Actions(NamedTuple):
-    """What the kernel needs of a record."""
+    """The parts of a record that the kernel needs."""
 
     boards: NDArray[np.uint64]
     extras: NDArray[np.uint64]
@@ -104,7 +104,7 @@ class _Actions(NamedTuple):
 
 @kernel
 def _write_actions(game: Any, record: Any, columns: u64, hints: bool, digits: Any, letters: Any, text: Any) -> int:
-    """Write a whole game's actions -> their length."""
+    """Write all actions of a game -> their length."""
     end = _write_firsts(game, digits, columns, hints, record.boards[0], announced(game, record.extras[0]), text)
     for number in range(record.slides.size):
         text[end] = 35  # '#'
@@ -116,7 +116,7 @@ def _write_actions(game: Any, record: Any, columns: u64, hints: bool, digits: An
 
 
 def episode_line(record: Record) -> str:
-    """One game as a line of the file, without the line's end."""
+    """One game as a line of the file, without the newline."""
     game, moves = record.game, len(record)
     text = np.zeros(_WIDEST * (moves + game.firsts), np.uint8)
     columns = u64(game.shape.columns)

@@ -1,10 +1,10 @@
-"""Episode files, read: every action is played again by the rules, whoever wrote the file. `episode_line` tells the format.
+"""Read episode files of any program: every action is replayed by the rules. `episode_line` describes the format.
 
     for episode in read_episodes("games.txt", make("threes")):
         print(episode.line, episode.score, episode.largest)
 
-Only one line is in memory at a time. The score is counted anew; a stored [reward] must be a number, and nothing more is asked
-of it. A line that is no game is a `FileError`, an action that the rules forbid an `IllegalActionError`.
+Only one line is in memory at a time. The score is counted again: a stored [reward] must be a number, but is not used. A line
+that is not a game raises a `FileError`, an action that the rules forbid an `IllegalActionError`.
 """
 
 import re
@@ -40,7 +40,7 @@ from afterstate.units import shorten
 
 UNREADABLE, STUCK, OVER, NO_TILE, NO_SLIDE, TOO_LONG = range(10, 16)
 _FORMAT = "SLIDER:PLACER@TICK|ACTIONS|WINNER@TOCK"
-_NAMES = 4096  # characters that may stand before and after the actions
+_NAMES = 4096  # most characters before and after the actions
 _WIDEST = 2 * (3 + 21 + 21)  # a slide and a tile, each with [-n] and (-n) of 18 digits
 _HEAD = re.compile(rb"([^:]*):(.*)@([0-9]{1,18})", re.DOTALL)
 _TAIL = re.compile(rb"(.*)@([0-9]{1,18})", re.DOTALL)
@@ -50,29 +50,29 @@ _0 = u64(0)
 
 
 class IllegalActionError(FileError):
-    """A file that can be read, with an action in it that the rules forbid."""
+    """The file can be read, but the rules forbid one of its actions."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Episode(Record):
-    """A game on record, with what its line of a file says."""
+    """A record of a game, with what else its line of the file says."""
 
-    line: int  # its number in the file, from 1 on
-    size: int  # characters of that line
+    line: int  # line number in the file, from 1
+    size: int  # bytes of that line
     winner: str
-    places: int  # new tiles, the first ones among them
-    slider_ms: int  # what the slides say that they took, in all
+    places: int  # new tiles, including the first ones
+    slider_ms: int  # total time of the slides, as the file gives it
     placer_ms: int
     ended: bool  # no slide is legal after its last action
 
     @property
     def all_ms(self) -> int:
-        """From the beginning of the game to its end."""
+        """Time from the start of the game to its end."""
         return max(round(1000 * self.tock) - round(1000 * self.tick), 0)
 
 
 def read_episodes(path: Path | str, game: Game) -> Iterator[Episode]:
-    """The games of a file, one at a time; empty lines do not count. Errors come when their line is reached."""
+    """Yield the games of a file. Empty lines are skipped; an error is raised when its line is reached."""
     path = Path(path)
     reader = _Reader(game)
     most = _WIDEST * (game.longest + game.firsts) + _NAMES
@@ -94,13 +94,13 @@ def read_line(line: bytes, game: Game) -> Episode:
 
 
 def _lines(file: IO[bytes], path: Path, most: int) -> Iterator[tuple[int, bytes]]:
-    """Every line that is not empty, with its number; not one is read beyond what a game can take."""
+    """Yield (number, line) of the lines that are not empty; a line longer than any game is an error."""
     number = 0
     while line := file.readline(most):
         number += 1
         if len(line) == most:
             begins = shorten(line[:100].decode(errors="replace"), 60)
-            raise FileError(f"{path}, line {number}: no game takes {most} characters, as this line does: {begins!r}")
+            raise FileError(f"{path}, line {number}: this line has {most} characters or more, too long for a game: {begins!r}")
         if line.strip():
             yield number, line
 
@@ -114,8 +114,8 @@ def _read(path: Path | str, number: int, line: bytes, reader: "_Reader") -> Epis
     if head is None or tail is None or begin == end or (cut_off and int(tail[2]) < int(head[3])):
         begins = shorten(text[:100].decode(errors="replace"), 60)
         if cut_off and head is not None:
-            raise FileError(f"{path} is cut off in the middle of line {number}; a whole one is {_FORMAT}: {begins!r}")
-        raise FileError(f"{path}, line {number}: a game is written {_FORMAT}, and this is none: {begins!r}")
+            raise FileError(f"{path} is cut off in the middle of line {number}; a whole line is {_FORMAT}: {begins!r}")
+        raise FileError(f"{path}, line {number}: a game is written {_FORMAT}, but this line is {begins!r}")
     actions = text[begin + 1 : end]
     played = reader.play(np.frombuffer(actions, np.uint8))
     if played.wrong:
@@ -132,10 +132,10 @@ def _read(path: Path | str, number: int, line: bytes, reader: "_Reader") -> Epis
 
 
 class _Played(NamedTuple):
-    """What came of a line's actions, up to the first that is wrong."""
+    """Result of playing a line's actions, up to the first wrong one."""
 
-    wrong: int  # 0 or what is wrong
-    at: int  # where in the text that action begins
+    wrong: int  # 0, or a code for what is wrong
+    at: int  # where the wrong action begins in the text
     board: int
     extra: int
     score: int
@@ -148,10 +148,10 @@ class _Played(NamedTuple):
 
 
 def _error(where: str, actions: bytes, game: Game, played: _Played) -> FileError:
-    """What to say of an action that is wrong."""
+    """The error for a wrong action."""
     if played.slides == 0 and (others := _other_rules(actions, game)):
         return FileError(
-            f"{where}: this is no game of {game.name} under the rules {game.rules}: its first {game.firsts} tiles "
+            f"{where}: not a game of {game.name} under the rules {game.rules}: its first {game.firsts} tiles "
             f"do not take {_characters(game)} characters; read it with {' or '.join(others)}"
         )
     number = played.slides + played.places + 1
@@ -185,13 +185,13 @@ def _reason(wrong: int, action: str, game: Game) -> str:
 
 
 def _characters(game: Game) -> int:
-    """How long the first tiles of a record are, without rewards and times."""
+    """Characters of the first tiles of a record, without rewards and times."""
     return game.firsts * (3 if game.hints else 2)
 
 
 def _other_rules(actions: bytes, game: Game) -> list[str]:
-    """Options that name games whose records begin as this one does, if those of `game` do not."""
-    found = len(_ASIDE.sub(b"", actions[:1000].partition(b"#")[0]))  # first tiles are never so long
+    """Options for games whose records begin like this one; none if it fits `game`."""
+    found = len(_ASIDE.sub(b"", actions[:1000].partition(b"#")[0]))  # first tiles are never that long
     if found == _characters(game):
         return []
     pairs = [(name, rules) for name in game_names() for rules in rule_sets(name) if str(game.shape) in sizes(name, rules)]
@@ -204,11 +204,11 @@ def _other_rules(actions: bytes, game: Game) -> list[str]:
 
 
 class _Reader:
-    """Plays the actions of lines, one line after the other, in the same memory."""
+    """Plays the actions of one line after the other, and reuses the memory."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        self.kept = make_recorder(game.longest)  # of the last line
+        self.kept = make_recorder(game.longest)  # the game of the last line
         self._desk = make_desk()
         self._shifts = np.array([game.shape.shift(cell) for cell in range(game.shape.cells)], np.uint64)
 
@@ -220,7 +220,7 @@ class _Reader:
 
 @kernel
 def _digit(character: int) -> int:
-    """A digit in base 36; -1 if it is none."""
+    """Value of a digit in base 36; -1 if it is not one."""
     if 48 <= character <= 57:
         return np.int64(character) - 48  # type: ignore[return-value]
     return np.int64(character) - 55 if 65 <= character <= 90 else -1  # type: ignore[return-value]
@@ -228,12 +228,12 @@ def _digit(character: int) -> int:
 
 @kernel
 def _aside(text: Any, at: int, opening: int, closing: int) -> tuple[int, int]:
-    """Read a number in brackets, if there is one -> where it ends (-1: it is none), the number: [12] -> 12, nothing -> 0."""
+    """Read a number in brackets, if there is one -> where it ends (-1: not a number), the number: [12] -> 12, none -> 0."""
     if at >= text.size or text[at] != opening:
         return at, 0
     at += 1
     sign = 1
-    if at < text.size and text[at] == 45:  # '-': where a clock was set back, or a program counts so
+    if at < text.size and text[at] == 45:  # '-': some programs write it, and a clock may be set back
         sign = -1
         at += 1
     begin, number = at, 0
@@ -247,7 +247,7 @@ def _aside(text: Any, at: int, opening: int, closing: int) -> tuple[int, int]:
 
 @kernel
 def _after_action(text: Any, at: int) -> tuple[int, int]:
-    """Read [reward] and (ms) behind an action, each if it is there -> where they end (-1: nowhere), ms."""
+    """Read an optional [reward] and (ms) after an action -> where they end (-1: unreadable), ms."""
     at, _ = _aside(text, at, 91, 93)
     if at < 0:
         return -1, 0
@@ -256,7 +256,7 @@ def _after_action(text: Any, at: int) -> tuple[int, int]:
 
 @kernel
 def _check_slide(text: Any, at: int, due: int, legal: int) -> tuple[int, int]:
-    """The slide that is written here -> 0 or what is wrong, the slide."""
+    """Read and check the slide at `at` -> 0 or what is wrong, the slide."""
     slide = -1
     for number, letter in enumerate((85, 82, 68, 76)):  # U R D L
         if at + 1 < text.size and text[at + 1] == letter:
@@ -274,7 +274,7 @@ def _check_slide(text: Any, at: int, due: int, legal: int) -> tuple[int, int]:
 def _place(
     game: Any, text: Any, at: int, hints: bool, shifts: Any, due: int, legal: int, board: u64, extra: u64
 ) -> tuple[int, u64, u64]:
-    """Put down the tile that is written here -> 0 or what is wrong, board, extra."""
+    """Read the tile at `at` and place it -> 0 or what is wrong, board, extra."""
     if at + (3 if hints else 2) > text.size:
         return UNREADABLE, board, extra
     cell, tile = _digit(text[at]), _digit(text[at + 1])

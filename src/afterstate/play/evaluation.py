@@ -1,4 +1,4 @@
-"""Many games of one player, over threads: how strong is it?"""
+"""How strong is a player? Many games, over threads."""
 
 import threading
 from collections.abc import Callable
@@ -25,22 +25,22 @@ from afterstate.units import check_seed, parse_count
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The games that were played; fewer than asked for if a stop came in between."""
+    """The games that were played; fewer than requested if it was stopped."""
 
     summary: Summary | None  # None if no game was finished
     results: Results
     stopped: bool
-    search: SearchStatistics | None = None  # what the player's search did, if it searches
+    search: SearchStatistics | None = None  # statistics of the player's search, if it searches
 
 
 class _NothingPlayedError(Exception):
-    """A stop came before the first game."""
+    """It was stopped before the first game was finished."""
 
 
 def evaluate(agent: Agent, *, games: int = 1000, seed: int = 1, threads: int | None = None) -> Summary:
-    """Play `games` games with learning off. The same seed gives the same games, whatever the number of threads.
+    """Play `games` games with learning off. The same seed gives the same games, with any number of threads.
 
-    (Unless the agent has a time for each move: how far it comes in it is never the same.)
+    The exception is an agent with a `move_time`: how deep it searches in that time varies.
     """
     evaluation = measure(agent, games=games, seed=seed, threads=threads)
     if evaluation.summary is None or evaluation.stopped:
@@ -68,12 +68,12 @@ def measure(
         try:
             with nullcontext() if save is None else atomic_write(save) as file:
                 return match.play(file, on_tick)
-        except _NothingPlayedError:  # and nothing written: a file that was there stays
+        except _NothingPlayedError:  # nothing was written: a file that was there stays
             return Evaluation(None, make_results(0), stopped=stop.is_set())
 
 
 class _Match:
-    """As `play_match`, one game a call: each may be written down, and a search begins each with an empty table."""
+    """Like `play_match`, but one game a call: each can be saved, and a search begins each with an empty table."""
 
     def __init__(self, agent: Agent, games: int, seed: int, threads: int, stop: threading.Event, *, keep: bool) -> None:
         self.game, self.games, self.seed = agent.network.game, games, seed
@@ -88,15 +88,15 @@ class _Match:
             for _ in range(threads)
         ]  # fmt: skip
         self.results = make_results(games)
-        self.waiting: dict[int, str] = {}  # lines of games that were finished before one ahead of them
-        self.played = 0  # games 0, 1, ... that are finished, without a gap
+        self.waiting: dict[int, str] = {}  # lines of games that finished before an earlier one
+        self.played = 0  # games 0, 1, ... that are finished without a gap
         self.lock = threading.Lock()
 
     def _statistics(self) -> SearchStatistics | None:
         return add_up([seat.chooser for seat in self.seats])
 
     def play(self, file: IO[bytes] | None, on_tick: Callable[[Share], None] | None) -> Evaluation:
-        """Play all games -> those before the first that a stop left unfinished; the lines of a file are in their order."""
+        """Play all games -> those before the first unfinished one. Lines are written in the order of the games."""
 
         def tick(share: Share) -> None:
             if on_tick:
@@ -121,12 +121,12 @@ class _Match:
             self.halt[0] = 1
 
     def _play_one(self, seat: Seat, number: int, file: IO[bytes] | None) -> int:
-        """Play game `number`, and write its line as soon as those before it are written -> its moves."""
+        """Play game `number`, and write its line once all earlier lines are written -> its moves."""
         tick = time()
         renew(seat.chooser)
         seat.play(self.seed, Purpose.EVAL, number, self.results.part(number, number + 1))
         if self.halt[0]:
-            return 0  # the search has ended before the game, and the rest of it was played without
+            return 0  # the search was stopped during the game: its other moves were made without
         moves = int(self.results.moves[number])
         line = ""
         if isinstance(seat.observer, Recorder):

@@ -1,7 +1,7 @@
-"""The course's judge: are all actions legal, was the slider quick enough, how many points are its games worth?
+"""The course's judge: are all actions legal, is the slider fast enough, how many points are the games worth?
 
-The speed that is expected goes with the machine. It is measured by a fixed piece of work, which takes a moment: a machine that
-does it REFERENCE times a second expects the number of the version, one that is twice as quick twice as many.
+The expected speed depends on the machine, which is measured by a fixed piece of work. A machine that does REFERENCE steps of it
+a second is expected to reach the version's speed, and one that is twice as fast to reach twice that.
 """
 
 import math
@@ -23,29 +23,29 @@ from afterstate.play.episodes import Episode, IllegalActionError, read_episodes
 from afterstate.units import shorten
 
 GOAL = 384  # the tile that the course asks for
-REFERENCE = 400e6  # steps of the work a second that stand for the course's machine
+REFERENCE = 400e6  # steps of the work a second on the course's machine
 _STEPS, _TIMES = 10_000_000, 5
 
 
 @dataclass(frozen=True)
 class Merits:
-    """What points are given for."""
+    """What earns points."""
 
     mean: float
-    rate: float  # of games with a GOAL tile, in percent
-    wins: float  # of games with the tile that counts as a win, in percent
-    largest: int  # index of the largest tile of all games
+    rate: float  # percent of games that reach the GOAL tile
+    wins: float  # percent of games that reach the win tile
+    largest: int  # index of the largest tile in any game
 
 
 @dataclass(frozen=True)
 class Version:
-    """One of the course's projects, as its judge sees it."""
+    """How the judge rates one of the course's projects."""
 
-    rules: str | None  # of Threes!; None for any game under its own rules
+    rules: str | None  # rule set of Threes!; None for any game and rules
     points: Callable[[Merits], float]
-    speed: int  # slides a second that are asked for on the course's machine
-    python_speed: int | None = None  # of a program in Python
-    every: bool = False  # failed unless all games reach the goal
+    speed: int  # slides a second expected on the course's machine
+    python_speed: int | None = None  # the same for programs in Python
+    every: bool = False  # passed only if all games reach the goal
 
 
 def _points_of_mean(found: Merits) -> float:
@@ -53,18 +53,18 @@ def _points_of_mean(found: Merits) -> float:
 
 
 def _points_of_doublings(found: Merits) -> float:
-    """One for each time that 3 is doubled on the way to the mean, and one more, but at most 10; and the largest tile."""
+    """85, plus log2(mean / 3) + 1 between 0 and 10, plus the points of the largest tile."""
     doublings = math.log2(found.mean / 3) if found.mean > 0 else -1.0
     return 85 + min(max(doublings + 1, 0.0), 10.0) + _points_of_largest(found)
 
 
 def _points_of_largest(found: Merits) -> int:
-    """One for a 384, two for a 768, and so on."""
+    """384 -> 1, 768 -> 2, and so on."""
     return max(found.largest - 9, 0)
 
 
 def _points_of_rate(found: Merits) -> float:
-    return math.ceil(round(found.rate, 6)) + _points_of_largest(found)  # 29 of 100 are not 29.000000000000004 %
+    return math.ceil(round(found.rate, 6)) + _points_of_largest(found)  # else 29.000000000000004 % counts as 30
 
 
 VERSIONS = {
@@ -79,7 +79,7 @@ VERSIONS = {
 
 def find_version(name: str) -> Version:
     if name not in VERSIONS:
-        raise InputError(f"no version of the judge is called {shorten(name)!r}; there is: {', '.join(VERSIONS)}")
+        raise InputError(f"no version of the judge is called {shorten(name)!r}; choose one of: {', '.join(VERSIONS)}")
     return VERSIONS[name]
 
 
@@ -88,7 +88,7 @@ def find_version(name: str) -> Version:
 
 @dataclass(frozen=True)
 class Pace:
-    """Actions a second, in the time that a file tells."""
+    """Actions a second, by the times in a file."""
 
     everyone: float
     slider: float
@@ -97,7 +97,7 @@ class Pace:
 
 @kernel
 def _work(table: Any, steps: int) -> u64:
-    """Arithmetic on 64 bits, and a look into a table at each step."""
+    """Do 64-bit arithmetic and a table look-up in each step."""
     x, total = u64(0x9E3779B97F4A7C15), u64(0)
     for _ in range(steps):
         x ^= x << u64(13)
@@ -108,7 +108,7 @@ def _work(table: Any, steps: int) -> u64:
 
 
 def calibrate() -> float:
-    """How quick this machine is beside the course's: 1.0 is as quick."""
+    """Measure this machine's speed: 1.0 is the course's machine, 2.0 is twice as fast."""
     table = np.arange(65536, dtype=np.uint64)
     _work(table, 1)
     seconds = []
@@ -120,12 +120,12 @@ def calibrate() -> float:
 
 
 def asked_speed(version: Version, *, python: bool = False) -> int:
-    """Slides a second that a version asks for on the course's machine."""
+    """Slides a second that a version expects on the course's machine."""
     if not python:
         return version.speed
     if version.python_speed is None:
         slow = ", ".join(name for name, other in VERSIONS.items() if other.python_speed is not None)
-        raise InputError(f"only the versions {slow} ask for another speed of programs in Python")
+        raise InputError(f"only the versions {slow} have a separate speed for Python programs; leave out --python")
     return version.python_speed
 
 
@@ -133,7 +133,7 @@ def asked_speed(version: Version, *, python: bool = False) -> int:
 
 
 class _Tally:
-    """What is kept of the games: a few bytes each."""
+    """Totals of the games, and a few bytes of each."""
 
     def __init__(self) -> None:
         self.scores, self.moves, self.largest = array("q"), array("q"), array("B")
@@ -152,7 +152,7 @@ class _Tally:
         return Results(np.array(self.scores, np.int64), np.array(self.moves, np.int64), np.array(self.largest, np.uint8))
 
     def speed(self) -> Pace:
-        """Each in its own time, or, where none is told, in that of the games; no clock of milliseconds shows less than one."""
+        """Each side by its own time, or by the time of the games if the file has none; at least 1 ms, to divide by."""
         slides = sum(self.moves)
         total = max(self.all_ms, self.slider_ms + self.placer_ms, 1)
         return Pace(
@@ -164,17 +164,17 @@ class _Tally:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the judge says."""
+    """The judge's result."""
 
     version: str
     game: Game
     passed: bool
     points: float
-    fault: str | None = None  # the first thing that breaks the rules; then the rest is not there
+    fault: str | None = None  # the first action or game that breaks the rules; then the fields below are not set
     summary: Summary | None = None
     speed: Pace | None = None
     expected: int = 0  # slides a second
-    quick: bool = False  # so many were made
+    quick: bool = False  # whether the slider reached them
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -200,9 +200,9 @@ def judge(
     python: bool = False,
     on_read: Callable[[int], None] | None = None,
 ) -> Verdict:
-    """Judge all games of a file; `speed` fixes what is expected of the slider, `on_read` hears how many bytes were read.
+    """Judge all games of a file. `speed` sets the expected slides a second; `on_read` is called with the bytes read so far.
 
-    An illegal action, a game that stops early and a slider that is too slow are worth no points.
+    An illegal action, a game that stops early or a slider that is too slow gives 0 points.
     """
     rules = find_version(version)
     asked = asked_speed(rules, python=python)
@@ -229,12 +229,12 @@ def judge(
 
 
 def _read_games(path: Path | str, game: Game, tally: _Tally, on_read: Callable[[int], None] | None) -> str | None:
-    """Add up all games -> what is wrong with the first that stops early, if there is one."""
+    """Add up all games -> None, or an error about the first game that stops early."""
     read = 0
     for episode in read_episodes(path, game):
         if not episode.ended:
             board = game.format(episode.state(-1))
-            return f"{path}, line {episode.line}: the game stops after {len(episode)} slides, and can go on: {board}"
+            return f"{path}, line {episode.line}: the game stops after {len(episode)} slides, but it is not over: {board}"
         tally.add(episode)
         read += episode.size
         if on_read:

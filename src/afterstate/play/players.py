@@ -1,6 +1,6 @@
-"""A game between two: a player that slides, and an environment that places the new tiles.
+"""Games between a player, which slides, and an environment, which places the new tiles.
 
-Write your own as a class with one method, and let it play against ours:
+Write your own as a class with one method:
 
     class Greedy(Player):
         def choose(self, game, state):
@@ -10,7 +10,7 @@ Write your own as a class with one method, and let it play against ours:
     episode = play_episode(make("2048"), Greedy(), RandomEnvironment(seed=1))
     print(episode.score, episode.largest, episode.moves)
 
-Everything is checked by the rules; whoever asks for what they forbid gets an `InputError` that shows the board.
+Every action is checked by the rules. One that they forbid raises an `InputError` that shows the board.
 """
 
 import re
@@ -31,7 +31,7 @@ from afterstate.search.options import SearchGiven
 
 
 class Player:
-    """Who slides. Only `choose` must be written."""
+    """Chooses the slides. Only `choose` is required."""
 
     name = "player"
 
@@ -39,15 +39,15 @@ class Player:
         """A game begins."""
 
     def choose(self, game: Game, state: State) -> Slide:
-        """The slide to make; there is a legal one."""
+        """Return the slide to make. At least one is legal."""
         raise NotImplementedError(f"{type(self).__name__} must say how to choose")
 
     def close_episode(self, episode: Record) -> None:
-        """The game is over: what there was to see of it."""
+        """The game is over; `episode` is its record."""
 
 
 class Environment:
-    """Who places the new tiles. Only `choose` must be written."""
+    """Places the new tiles. Only `choose` is required."""
 
     name = "environment"
 
@@ -55,11 +55,11 @@ class Environment:
         """A game begins."""
 
     def start(self, game: Game) -> State:
-        """The first state."""
+        """Return the first state."""
         return game.start(Random(0))
 
     def choose(self, game: Game, afterstate: Afterstate, outcomes: Sequence[Outcome]) -> State:
-        """One of the outcomes: what may follow by the rules, each with its probability."""
+        """Return the state of one of the outcomes, which are all that the rules allow, with their probabilities."""
         raise NotImplementedError(f"{type(self).__name__} must say how to choose")
 
     def close_episode(self, episode: Record) -> None:
@@ -67,12 +67,12 @@ class Environment:
 
 
 class NetworkPlayer(Player):
-    """Plays what a network thinks best."""
+    """Makes the slide that a network values most."""
 
     name = "afterstate"
 
     def __init__(self, network: Network, **search: Unpack[SearchGiven]) -> None:
-        """`search` is what an Agent takes: depth=3, move_time="10ms", ..."""
+        """`search` takes the options of an Agent: depth=3, move_time="10ms", ..."""
         self.agent = Agent(network, **search)
 
     def choose(self, game: Game, state: State) -> Slide:
@@ -85,7 +85,7 @@ class NetworkPlayer(Player):
 
 
 class RandomPlayer(Player):
-    """Makes any legal slide."""
+    """Makes a random legal slide."""
 
     name = "random"
 
@@ -97,7 +97,7 @@ class RandomPlayer(Player):
 
 
 class RandomEnvironment(Environment):
-    """Draws as the rules say. Game number i of a seed is the one that `evaluate` plays with it."""
+    """Draws new tiles by the rules. Game number i has the random numbers of game i in `evaluate` with the same seed."""
 
     name = "random"
 
@@ -117,10 +117,10 @@ class RandomEnvironment(Environment):
 
 
 def play_episode(game: Game, player: Player, environment: Environment) -> Record:
-    """One game: they take turns until no slide is legal."""
+    """Play one game: player and environment take turns until no slide is legal."""
     for who in (player, environment):
         if not re.fullmatch(r"[^|:@\s]{1,100}", who.name):
-            raise InputError(f"a name has no blanks and none of | : @, which a record needs for itself: {who.name!r}")
+            raise InputError(f"a name has 1 to 100 characters, and no blanks, |, : or @: {who.name!r}")
     player.open_episode(game)
     environment.open_episode(game)
     tick = time()
@@ -134,7 +134,7 @@ def play_episode(game: Game, player: Player, environment: Environment) -> Record
         following = environment.choose(game, slid[slide], outcomes)
         if all(following != outcome.state for outcome in outcomes):
             shown = game.format(slid[slide])
-            raise InputError(f"{environment.name} makes of {shown} what the rules do not allow: {following}")
+            raise InputError(f"{environment.name} returned a state that the rules do not allow after {shown}: {following}")
         made.append((slide, slid[slide]))
         states.append(following)
     record = Record(
@@ -152,7 +152,7 @@ def play_episode(game: Game, player: Player, environment: Environment) -> Record
 
 
 def play_episodes(game: Game, player: Player, environment: Environment, *, games: int) -> tuple[Summary, list[Record]]:
-    """Many games, one after the other -> what was reached, and the games. Slow and simple, for players written in Python."""
+    """Play many games, one after the other -> summary, records. Slow and simple, for players written in Python."""
     episodes = [play_episode(game, player, environment) for _ in range(games)]
     results: Results = make_results(games)
     for number, episode in enumerate(episodes):

@@ -1,10 +1,10 @@
-"""A game looked back on: what each move gave away, what luck the new tiles brought, and how a position may go on.
+"""Review a game: how much each move gave away, how lucky the new tiles were, and how a position could continue.
 
 With Q(s, a) the value of a slide at depth 2, exact, and M(s) the best value at depth 1:
 
     regret of a move    max over slides of Q(s, .) - Q(s, a)
     luck of a new tile  M(s'') - expectation of M over all new tiles = M(s'') - (Q(s, a) - reward)
-    value of a state    score so far + M(s): the score that the game will end with, as it is expected there
+    value of a state    score so far + M(s): the expected final score
 
 So luck is 0 on average, whoever plays.
 """
@@ -21,12 +21,12 @@ from afterstate.network.network import Network
 from afterstate.play.agent import Agent, Choice
 
 WORST = 3  # moves that a review shows
-LINE = 4  # slides of a line
+LINE = 4  # slides of a line of play
 
 
 @dataclass(frozen=True)
 class Step:
-    """One slide of a line, and a typical new tile after it."""
+    """One slide of a line of play, and a typical new tile after it."""
 
     slide: Slide
     value: float  # reward + value, in the state before
@@ -36,7 +36,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A move that gave much away."""
+    """A move that gave a lot away."""
 
     ply: int
     slide: Slide
@@ -46,7 +46,7 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Review:
-    """A game of n plies, looked back on with a network."""
+    """The review of a game of n plies by a network."""
 
     scores: NDArray[np.int64]  # (n + 1,) before each ply, and at the end
     values: NDArray[np.float64]  # (n + 1,) expected final score
@@ -55,7 +55,7 @@ class Review:
     luck: NDArray[np.float64]  # (n,) of the new tile after each ply
     choices: NDArray[np.uint8]  # (n,) legal slides
     accuracy: float  # 100: always the best slide, 0: always the worst; over plies with a choice
-    best_share: float  # part of the plies with a choice in which nothing was given away
+    best_share: float  # share of the plies with a choice that gave nothing away
     mean_regret: float  # over all plies
     worst: tuple[Mistake, ...]
 
@@ -67,7 +67,7 @@ def _best_values(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def review(network: Network, record: Record) -> Review:
-    """Look back on a game."""
+    """Review a game."""
     count, boards, extras = len(record), record.boards, record.extras
     now = _best_values(Agent(network, depth=1).weigh_all(boards, extras))
     ahead = Agent(network, depth=2, exact=True).weigh_all(boards[:count], extras[:count])
@@ -104,9 +104,9 @@ def review(network: Network, record: Record) -> Review:
 
 
 def best_line(agent: Agent, state: State, *, first: Choice | None = None, length: int = LINE) -> tuple[Step, ...]:
-    """How a position may go on: the best slide, the new tile whose value is nearest to the expectation, and so on.
+    """How a position could continue: the best slide, the new tile whose value is closest to the expectation, and so on.
 
-    `first` is what is known of the state already, perhaps from a deeper look.
+    `first` is the choice in `state` if it is known already, for example from a deeper search.
     """
     network, game = agent.network, agent.network.game
     line: list[Step] = []

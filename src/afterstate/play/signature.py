@@ -1,4 +1,4 @@
-"""Signatures: did a change to a kernel change what it computes? A test holds every one of them."""
+"""Signatures: did a change to a kernel change its results? A test pins all of them."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from afterstate.learning.trainer import train
 
 _SHORT: TrainGiven = {"network": "5x4", "games": 200, "block": 200, "threads": 1, "seed": 1}
 _TC: TrainGiven = {"method": "tc", "lambda_": 0.5}
-SIGNED: dict[str, TrainGiven] = {  # options of short runs: every game, rule set, learning rule, backup and start is among them
+SIGNED: dict[str, TrainGiven] = {  # short runs that cover the games, learning rules, backups and starts
     "2048 td": {},
     "2048 td backward": {"order": "backward"},
     "2048 tc": {"method": "tc"},
@@ -28,9 +28,9 @@ SIGNED: dict[str, TrainGiven] = {  # options of short runs: every game, rule set
 
 
 def signature(name: str) -> str:
-    """A hash of scores and weights after one of the SIGNED runs: it changes if and only if a kernel's results do.
+    """Hash of the scores and weights after one of the SIGNED runs. It changes if and only if a kernel's results do.
 
-    How the tables lie in memory does not matter to it.
+    The layout of the tables in memory does not matter.
     """
     with TemporaryDirectory() as folder:
         run = train(TrainOptions.read(name.split(maxsplit=1)[0], **(_SHORT | SIGNED[name])), run=Path(folder) / "run")

@@ -1,12 +1,11 @@
-"""Statistics in the words of the course's framework.
+"""Statistics in the format of the course's framework.
 
     1000	avg = 7483, max = 26464, ops = 3349200 (1674600|1674600)
         64	100%	(0.6%)
         128	99.4%	(7.5%)
 
 The first number counts the games so far. `ops` are actions a second: slides and new tiles together, then each alone. The
-framework times its two players apart; here both share one clock, so each is what it did in the time of both, unless a file of
-games tells more.
+framework times its two players separately. Here both share one clock, unless a file of games gives a time for each.
 """
 
 from afterstate.games.results import Summary
@@ -14,7 +13,7 @@ from afterstate.play.judge import Pace
 
 
 def format_block(games: int, summary: Summary, speed: Pace | None = None) -> str:
-    """A block of statistics; ends with an empty line."""
+    """Format a block of statistics; ends with a newline."""
     slides = summary.moves_per_s
     told = speed or Pace(everyone=2 * round(slides), slider=slides, placer=slides)
     ops = f"{told.everyone:.0f} ({told.slider:.0f}|{told.placer:.0f})"

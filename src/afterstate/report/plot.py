@@ -9,11 +9,11 @@ from afterstate.errors import FileError, InputError
 from afterstate.files import atomic_write
 from afterstate.learning.runfolder import RunFolder
 
-# told apart by people who see few colours, too (Okabe and Ito)
+# also distinct for colour-blind people (Okabe and Ito)
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 FORMATS = (".png", ".svg")
 GREY = "#666666"
-FEWEST = 0.02  # tiles that are never reached in this part of the games are left out
+FEWEST = 0.02  # a tile is shown if at least this share of a block's games reaches it
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Curve:
 
 
 def check_output(output: Path) -> None:
-    """Refuse a file name whose ending is no picture that we draw."""
+    """Raise an error if the file name does not end in one of FORMATS."""
     if output.suffix.lower() not in FORMATS:
-        raise InputError(f"a plot is written as {' or '.join(FORMATS)}, not {output.name!r}")
+        raise InputError(f"a plot is a {' or '.join(FORMATS)} file, not {output.name!r}")
 
 
 def plot_runs(runs: Sequence[Path], output: Path) -> None:
@@ -79,7 +79,7 @@ def plot_runs(runs: Sequence[Path], output: Path) -> None:
 
 
 def _short(value: float, position: int | None = None) -> str:
-    """Axis numbers: 20000 -> 20k."""
+    """Format a number of an axis: 20000 -> 20k."""
     for suffix, factor in (("M", 1e6), ("k", 1e3)):
         if abs(value) >= factor:
             return f"{value / factor:g}{suffix}"
@@ -87,7 +87,7 @@ def _short(value: float, position: int | None = None) -> str:
 
 
 def _name(legend: Any, curves: Sequence[Curve]) -> None:
-    """Show names as they are: with a first underscore, and a dollar sign that starts no formula."""
+    """Show names as they are: matplotlib hides those with a leading underscore, and reads $ as a formula."""
     for text, curve in zip(legend.get_texts(), curves, strict=True):
         text.set_text(curve.name)
         text.set_parse_math(False)
@@ -158,7 +158,7 @@ def _finish_rates(axes: Any, title: str) -> None:
 
 
 def _reached(record: dict[str, Any], tile: int) -> float:
-    """The rate of a tile; a record names only the tiles from the smallest largest one to the largest."""
+    """Share of games that reach a tile. A record lists only tiles that were the largest of some game, and those between."""
     rates = record["reached"]
     if str(tile) in rates:
         return float(rates[str(tile)])

@@ -14,13 +14,13 @@ from afterstate.network.patterns import draw_pattern
 from afterstate.search.statistics import SearchStatistics
 from afterstate.units import format_rate, format_time
 
-# tiles from light to strong, by index; past the end the last one is used
+# colours of tiles by index; later tiles have the last one
 _COLOURS = ["grey50", "grey70", "wheat1", "light_goldenrod2", "orange1", "dark_orange", "orange_red1", "red1"]
 _COLOURS += ["yellow1", "gold1", "gold3", "green_yellow", "spring_green2", "cyan1", "deep_sky_blue1", "medium_purple1"]
 
 
 def summary_table(summary: Summary) -> RenderableType:
-    """A player's figures: score with interval, and how often each tile was reached."""
+    """A player's results: score with interval, and how often each tile was reached."""
     figures = Table.grid(padding=(0, 2))
     figures.add_column(style="bold")
     figures.add_column()
@@ -45,14 +45,14 @@ def summary_table(summary: Summary) -> RenderableType:
 
 
 def board_drawing(game: Game, state: State) -> RenderableType:
-    """A board as people draw it."""
+    """A board drawn as a grid."""
     cells = game.cells(state)
     width = max(len(str(game.face(cell))) for cell in cells)
     table = Table.grid(padding=(0, 1))
     for start in range(0, len(cells), game.shape.columns):
         row = cells[start : start + game.shape.columns]
         table.add_row(*(_tile(game.face(cell), cell, width) for cell in row))
-    beside = game.format(state).partition("|")[2].strip()  # what there is to know beside the tiles
+    beside = game.format(state).partition("|")[2].strip()  # such as the next tile of Threes!
     drawing = Panel(table, expand=False, padding=(0, 1))
     return Group(drawing, Text(f" {beside}", style="grey70")) if beside else drawing
 
@@ -82,7 +82,7 @@ def values_table(values: dict[Slide, float | None], best: Slide | None) -> Rende
 
 
 def search_line(search: SearchStatistics) -> str:
-    """What a search did, in a line."""
+    """Statistics of a search in one line."""
     depth = f"depth {search.depth:.2g}" if len(search.depths) > 1 else f"depth {max(search.depths, default=0)}"
     times = search.times
     if search.moves <= 1:
@@ -91,7 +91,7 @@ def search_line(search: SearchStatistics) -> str:
         took = ", ".join(f"{format_time(times[name])} ({name})" for name in ("p50", "p95", "p99", "max"))
         parts = [depth, f"{search.leaves / search.moves:,.0f} leaves a move", f"a move took {took}"]
     if search.probes:
-        parts.append(f"the table knew {search.hits / search.probes:.0%}")
+        parts.append(f"{search.hits / search.probes:.0%} found in the table")
     return "; ".join(parts)
 
 
@@ -107,7 +107,7 @@ def pattern_drawings(patterns: Sequence[str], shape: Shape) -> RenderableType:
 
 
 def facts(rows: Sequence[tuple[str, str]]) -> RenderableType:
-    """Names and what they are, one a line."""
+    """A table of names and their values."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")

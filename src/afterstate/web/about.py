@@ -1,4 +1,4 @@
-"""What there is: the games as they describe themselves, the learning rules, and limits."""
+"""The answer of /api/about: games, learning rules and limits."""
 
 from collections.abc import Callable
 from importlib.metadata import version
@@ -22,7 +22,7 @@ def about(state: Callable[[], State]) -> messages.About:
 
 
 def _about_game(name: str) -> messages.AboutGame:
-    """What a game says of itself, under all its rules and on all its boards."""
+    """Describe a game, with all its rule sets and board sizes."""
     every = {rules: [make(name, rules=rules, size=size) for size in sizes(name, rules)] for rules in rule_sets(name)}
     most = max((game for games in every.values() for game in games), key=lambda game: game.top)
     return messages.AboutGame(
@@ -34,7 +34,7 @@ def _about_game(name: str) -> messages.AboutGame:
 
 
 def _about_rules(rules: str, games: list[Game]) -> messages.RuleSet:
-    """One rule set, from its game on each board size."""
+    """Describe one rule set, given its game on each board size."""
     game = games[-1]
     return messages.RuleSet(
         name=rules, note=game.note, hints=game.hints,

@@ -1,4 +1,4 @@
-"""What the server answers, one function for each question; it runs in a thread."""
+"""The server's answers: one function for each question. They run in threads."""
 
 import secrets
 from time import perf_counter
@@ -19,8 +19,8 @@ from afterstate.web import messages
 from afterstate.web.library import Library, game_of
 
 NAMES: list[messages.SlideName] = ["up", "right", "down", "left"]
-EVERY_FRAME = 64  # moves up to which each has a frame
-FRAMES = 16  # of longer stretches
+EVERY_FRAME = 64  # up to this many moves, each has a frame
+FRAMES = 16  # if there are more moves
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
@@ -50,7 +50,7 @@ def _generator(text: str) -> Random:
 
 
 def _going(game: Game, state: State, rng: Random, rewards: int) -> dict[str, Any]:
-    """The fields that every answer about a game under way has."""
+    """The fields of every answer about a game in progress."""
     return {
         "position": position_of(game, state),
         "rng": f"{int(rng.state):016x}",
@@ -60,7 +60,7 @@ def _going(game: Game, state: State, rng: Random, rewards: int) -> dict[str, Any
 
 
 def _slid(game: Game, state: State, name: messages.SlideName) -> Afterstate:
-    """What a slide leads to; one that moves nothing is refused."""
+    """The afterstate of a slide; one that moves nothing is an error."""
     afterstate = game.slide(state, Slide(NAMES.index(name)))
     if afterstate is None:
         raise IllegalError(f"a slide {name} moves nothing on {game.format(state)}")
@@ -71,7 +71,7 @@ def _slid(game: Game, state: State, name: messages.SlideName) -> Afterstate:
 
 
 def begin(ref: messages.GameRef, seed: int, moves: str) -> messages.Playing:
-    """A game from its seed, after some moves."""
+    """A game after some moves, from its seed."""
     game = game_of(ref)
     rng = Random(seed, Purpose.PLAY)
     record = play_again(game, rng, parse_moves(moves))
@@ -80,7 +80,7 @@ def begin(ref: messages.GameRef, seed: int, moves: str) -> messages.Playing:
 
 
 def new(request: messages.NewGame) -> messages.Playing:
-    """A game's first state; the seed is drawn if it is not given."""
+    """A game's first state; the seed is random if none is given."""
     return begin(request, secrets.randbelow(10**9) if request.seed is None else request.seed, "")
 
 
@@ -143,7 +143,7 @@ def _name(move: Slide | None) -> messages.SlideName | None:
 
 
 def _depth(agent: Agent, choice: Choice) -> int:
-    """How far it looked."""
+    """How many slides the agent looked ahead."""
     return max(choice.search.depths, default=0) if choice.search is not None else agent.depth
 
 
@@ -213,14 +213,14 @@ def explain(library: Library, request: messages.Why) -> messages.Explained:
 
 
 def coach(library: Library, request: messages.Coaching) -> messages.Coached:
-    """Look back on a game: from its seed and moves, or from a line of an episode file."""
+    """Review a game, given by seed and moves or by a line of an episode file."""
     network = library.network(request.model)
     game = game_of(request)
     if game is not network.game:
-        raise InputError(f"this model is for {network.game!r}, and the game is one of {game!r}")
+        raise InputError(f"this model is for {network.game!r}, not for {game!r}; choose another model")
     record, slider = _game_to_coach(game, request)
     if len(record.slides) > messages.MOVES:
-        raise InputError(f"a game has at most {messages.MOVES} moves here, not {len(record.slides)}")
+        raise InputError(f"the coach takes games of at most {messages.MOVES} moves, not {len(record.slides)}")
     found = review(network, record)
     with library.agent(request.model, depth=2, move_time=None) as agent:
         worst = [_worst(agent, record, mistake) for mistake in found.worst]
@@ -253,12 +253,12 @@ def _game_to_coach(game: Game, request: messages.Coaching) -> tuple[Record, str 
 
 
 def _all_tiles(game: Game, record: Record) -> list[str]:
-    """Every state of a game, as the page reads it."""
+    """Every state of a game, in the page's format."""
     return [tiles(game, state) for state in record.states]
 
 
 def _round(values: Any) -> list[float]:
-    """Numbers for a chart: a hundredth of a point is enough."""
+    """Round to hundredths of a point: enough for a chart."""
     return [round(value, 2) for value in values.tolist()]
 
 

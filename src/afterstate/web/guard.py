@@ -1,7 +1,7 @@
-"""What every request must pass, and what every answer carries: a foreign site can neither read from this server nor drive it.
+"""Check every request, and add headers to every answer, so that foreign sites can neither read from this server nor use it.
 
-A browser tells in `Host` which name it asked for and in `Origin` who asks. A name that is not ours is a foreign site that
-points its own name at this machine; an origin that is not ours is a foreign page. Bodies must be JSON, which a foreign form
+A browser sends in `Host` the name that it asked for, and in `Origin` the site that asks. A wrong name means that a foreign site
+points its own name at this machine (DNS rebinding). A wrong origin is a foreign page. Bodies must be JSON, which a foreign form
 cannot send.
 """
 
@@ -15,7 +15,7 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-MAX_BODY = 2 * 2**20  # bytes; the longest game takes less
+MAX_BODY = 2 * 2**20  # bytes; the longest game is smaller
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 POLICY = (
@@ -32,12 +32,12 @@ HEADERS = [
 
 
 class Guard:
-    """The outermost part of the server."""
+    """The outermost layer of the server."""
 
     def __init__(self, app: App, *, hosts: tuple[str, ...] = LOOPBACK, any_address: bool = False) -> None:
         self.app = app
         self.hosts = {host.lower() for host in hosts}
-        self.any_address = any_address  # numbers are no foreign site's name
+        self.any_address = any_address  # safe: a foreign site has a name, not a number
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -50,7 +50,7 @@ class Guard:
         await self.app(scope, request.receive, request.send)
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
-        """Why a request is not let in."""
+        """Status and reason if a request is refused, or None."""
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         host = headers.get("host", "")
         if not self._is_ours(host):
@@ -72,14 +72,14 @@ class Guard:
         return None
 
     def _is_ours(self, host: str) -> bool:
-        """Whether a name, with or without its port, is one that we answer to."""
+        """Whether we answer to this name, with or without a port."""
         name, colon, port = host.lower().rpartition(":")
         if not (colon and port.isascii() and port.isdecimal()):
             name = host.lower()
         return name in self.hosts or (self.any_address and _is_address(name))
 
 
-_TOO_LARGE = (413, f"a request has at most {MAX_BODY} bytes")
+_TOO_LARGE = (413, f"the request is too large: at most {MAX_BODY} bytes are allowed")
 
 
 def _is_address(name: str) -> bool:
@@ -91,11 +91,11 @@ def _is_address(name: str) -> bool:
 
 
 class _TooLargeError(Exception):
-    """A body that is longer than it may be."""
+    """A body is longer than MAX_BODY."""
 
 
 class _Request:
-    """One request: its body is limited, whatever length it told, and its answer carries our headers."""
+    """One request. Its body is limited, whatever its content-length says, and its answer gets our headers."""
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive, self._send = receive, send
@@ -107,7 +107,7 @@ class _Request:
         self._left -= len(message.get("body", b""))
         if self._left < 0:
             await self.refuse(*_TOO_LARGE)
-            raise _TooLargeError  # what the application makes of it goes nowhere
+            raise _TooLargeError  # whatever the application answers now is dropped
         return message
 
     async def send(self, message: MutableMapping[str, Any]) -> None:
@@ -118,7 +118,7 @@ class _Request:
         await self._send(message)
 
     async def refuse(self, status: int, reason: str) -> None:
-        """Answer with a reason, and with nothing else."""
+        """Answer with the reason, and drop any other answer."""
         body = json.dumps({"error": reason}).encode()
         kind, length = (b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())
         headers = [kind, length, (b"connection", b"close")]

@@ -1,4 +1,4 @@
-"""Models and runs by id. No path ever comes from a client: an id is looked up among what was found on this machine."""
+"""Find models and runs by id. No path ever comes from a client: ids are looked up among the files found on this machine."""
 
 import contextlib
 import hashlib
@@ -17,16 +17,16 @@ from afterstate.network.network import Network
 from afterstate.play.agent import Agent
 from afterstate.web import messages
 
-NETWORKS = 4  # that stay loaded; they are maps of files, so this bounds addresses more than memory
-AGENTS = 6  # that wait for the next question
+NETWORKS = 4  # that stay loaded; they are mapped files, so this limits address space more than memory
+AGENTS = 6  # kept for the next question
 
 
 class UnknownError(AfterstateError):
-    """An id that nothing has."""
+    """There is no model or run with this id."""
 
 
 def make_id(path: Path) -> str:
-    """The id of a file or folder: the same as long as it stays where it is."""
+    """The id of a file or folder. It stays the same until the file is moved."""
     return hashlib.blake2s(str(path.resolve()).encode(), digest_size=6).hexdigest()
 
 
@@ -41,13 +41,13 @@ class Source:
 
     @property
     def version(self) -> tuple[int, int]:
-        """Changes when the file does: a run replaces its checkpoints."""
+        """Changes with the file: a run replaces its checkpoints."""
         status = self.path.stat()
         return status.st_mtime_ns, status.st_size
 
 
 class Library:
-    """The models of the command line and those of all runs below a folder."""
+    """The models given on the command line, and those of all runs in a folder."""
 
     def __init__(self, runs: Path, models: Sequence[Path] = ()) -> None:
         self.runs = runs
@@ -55,15 +55,15 @@ class Library:
         self._lock = threading.Lock()
         self._facts: dict[str, tuple[tuple[int, int], messages.Model]] = {}
         self._networks: OrderedDict[str, tuple[tuple[int, int], Network]] = OrderedDict()
-        self._idle: list[tuple[tuple[Any, ...], Agent]] = []  # the one that was used last at the end
+        self._idle: list[tuple[tuple[Any, ...], Agent]] = []  # the last used one is at the end
 
     # --- what there is -----------------------------------------------------------------------------------------------------
 
     def run_folders(self) -> dict[str, RunFolder]:
-        """The runs below the folder, by id, the newest first."""
+        """The runs in the folder by id, newest first."""
         found = []
         for config in self.runs.glob("*/config.toml"):
-            with contextlib.suppress(OSError):  # a folder that has just gone
+            with contextlib.suppress(OSError):  # the folder was just deleted
                 found.append((config.stat().st_mtime, config.parent))
         return {make_id(path): RunFolder(path) for _, path in sorted(found, reverse=True)}
 
@@ -81,13 +81,13 @@ class Library:
         return found
 
     def models(self) -> messages.Models:
-        """All models that can be read, those of the command line first, then the best of each game."""
+        """All readable models: those of the command line first, then by game, best first."""
         found = []
         for source in self._sources():
             try:
                 found.append(self._read_facts(source))
             except (AfterstateError, OSError, ValueError, KeyError, TypeError):
-                continue  # a file that is no model is none of ours to complain of; `info` says why
+                continue  # skip what is not a model; `afterstate info` says why
         given = {make_id(path) for path in self._given}
         found.sort(key=lambda model: (model.id not in given, model.game, model.rules, -(model.mean or 0.0)))
         return messages.Models(models=found, default=found[0].id if found else None)
@@ -102,7 +102,7 @@ class Library:
     # --- what they are for -------------------------------------------------------------------------------------------------
 
     def find(self, model: str | None, game: str, rules: str | None, size: str) -> str:
-        """The id of a model: the one that is asked for, or the best for a game."""
+        """The id of a model: the given one, or the best for a game."""
         if model is not None:
             return model
         wanted = make(game, rules=rules, size=size)
@@ -112,15 +112,15 @@ class Library:
         raise UnknownError(f"there is no model for {wanted.name} ({wanted.rules}, {wanted.shape}) yet: train one")
 
     def network(self, model: str) -> Network:
-        """A network by the id of its model, loaded once; again when its file has changed."""
+        """Load a network by the id of its model, once; again if its file has changed."""
         source = next((source for source in self._sources() if source.id == model), None)
         if source is None:
-            raise UnknownError("there is no such model")
+            raise UnknownError("there is no such model; /api/models lists them")
         with self._lock:
             try:
                 version = source.version
             except OSError as error:
-                raise FileError("the model's file has gone") from error
+                raise FileError("the model's file is gone") from error
             known = self._networks.get(model)
             if known is None or known[0] != version:
                 self._dismiss(model)
@@ -133,12 +133,12 @@ class Library:
             return known[1]
 
     def _dismiss(self, model: str) -> None:
-        """Let the agents go whose network is no longer loaded."""
+        """Drop the agents of a network that is no longer loaded."""
         self._idle = [(key, agent) for key, agent in self._idle if key[0] != model]
 
     @contextlib.contextmanager
     def agent(self, model: str, *, depth: int | None, move_time: float | None) -> Iterator[Agent]:
-        """A player for one question at a time; it goes back to wait for the next one."""
+        """Lend an agent for one question; afterwards it waits for the next one."""
         network = self.network(model)
         options = look_ahead(depth, move_time)
         key = (model, id(network), *sorted(options.items()))
@@ -153,7 +153,7 @@ class Library:
 
 
 def look_ahead(depth: int | None, move_time: float | None) -> dict[str, Any]:
-    """Options of an agent: deep searches are limited in time, so that no question takes for ever."""
+    """Options of an agent. Deep searches have a time limit, so that no question takes forever."""
     if depth is not None and move_time is not None:
         raise InputError("give a depth or a time for each move, not both")
     if move_time is not None:

@@ -1,13 +1,13 @@
-"""What the page and the server say to each other. OpenAPI is made from this, so every field says what it means and may be."""
+"""Messages between the page and the server. OpenAPI is made from them, so every field has its meaning and its limits."""
 
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-DEPTH, MOVE_TIME = 5, 2.0  # the farthest and the longest that a search may look ahead
-MOVES = 300_000  # of one game
-WATCHED = 100_000  # moves of one answer
-TEXT = 400  # characters of a board
+DEPTH, MOVE_TIME = 5, 2.0  # most slides and most seconds of a search
+MOVES = 300_000  # most moves of one game
+WATCHED = 100_000  # most moves in one answer
+TEXT = 400  # most characters of a board
 
 SlideName = Literal["up", "right", "down", "left"]
 BoardText = Annotated[
@@ -42,7 +42,7 @@ Values = Annotated[
 
 
 class Strict(BaseModel):
-    """A key that we do not know is an error."""
+    """Unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -126,7 +126,7 @@ class Start(GameRef):
     )
     network: Short | None = Field(None, description="a preset such as 4x6, or patterns as hex digits: 0123,4567")
     method: Short | None = Field(None, description="learning rule: td, or tc, which sets its own rates")
-    lambda_: float | None = Field(None, ge=0, le=1, alias="lambda", description="how far back a reward is felt: TD(lambda)")
+    lambda_: float | None = Field(None, ge=0, le=1, alias="lambda", description="how far back errors reach: TD(lambda)")
     alpha: float | None = Field(None, gt=0, le=100, description="learning rate")
     time: Count | None = Field(None, description="how long to train, such as 30s or 10m")
     games: Count | None = Field(None, description="how many games to train with, such as 20k")
@@ -146,7 +146,7 @@ class Problem(BaseModel):
 
 class NextTile(BaseModel):
     text: str = Field(description="the next tile as boards write it")
-    words: str = Field(description="what a screen reader says of it")
+    words: str = Field(description="what a screen reader says for it")
 
 
 class BoardSize(BaseModel):
@@ -179,18 +179,18 @@ class Limits(BaseModel):
 
 
 class Method(BaseModel):
-    name: str = Field(description="as requests name it")
+    name: str = Field(description="name of the learning rule in requests")
     about: str = Field(description="what it is, in a few words")
 
 
 class About(BaseModel):
     version: str = Field(description="version of Afterstate")
     state: Literal["starting", "compiling", "ready"] = Field(
-        description="how far the server is; while it compiles, on the first start only, answers are slow"
+        description="what the server is doing; while it compiles, only on the first start, answers are slow"
     )
-    games: list[AboutGame] = Field(description="every game there is, the default first")
+    games: list[AboutGame] = Field(description="all games, the default first")
     methods: list[Method] = Field(description="learning rules")
-    limits: Limits = Field(Limits(), description="the most that can be asked for")
+    limits: Limits = Field(Limits(), description="limits of requests")
 
 
 class Model(BaseModel):
@@ -222,7 +222,7 @@ class Position(BaseModel):
 
 
 class Going(BaseModel):
-    """Everything that is needed to go on with a game."""
+    """Everything that is needed to continue a game."""
 
     position: Position
     rng: str = Field(description="state of the random generator")
@@ -280,7 +280,7 @@ class Analysis(BaseModel):
     after: dict[SlideName, Tiles] = Field(description="the board after each legal slide")
     depth: int = Field(description="how many slides the model looked ahead")
     ms: float = Field(description="how long the model thought, in milliseconds")
-    line: list[LineStep] = Field(description="how the game may go on")
+    line: list[LineStep] = Field(description="how the game could continue")
 
 
 class Isomorph(BaseModel):
@@ -308,7 +308,7 @@ class Worst(BaseModel):
     slide: SlideName = Field(description="the slide that was made")
     best: SlideName = Field(description="the best slide")
     regret: float = Field(description="how many points it gave away")
-    line: list[LineStep] = Field(description="a better way to go on")
+    line: list[LineStep] = Field(description="a better way to continue")
 
 
 class Coached(BaseModel):

@@ -1,4 +1,4 @@
-"""Training runs as the page shows them: those that this server has started, and those that lie in the folder of runs."""
+"""Training runs for the page: those that this server has started, and those in the folder of runs."""
 
 import contextlib
 import os
@@ -23,26 +23,26 @@ from afterstate.learning.trainer import train
 from afterstate.web import messages
 from afterstate.web.library import Library, UnknownError, make_id
 
-RECENT = 90.0  # seconds; a run whose metrics are newer than this is at work in another process
+RECENT = 90.0  # seconds; a run with newer metrics is probably training in another process
 NICE = 10
-PATIENCE = 60.0  # seconds that the end of the server waits for the last checkpoint
+PATIENCE = 60.0  # seconds that the server waits for the last checkpoint when it stops
 
 Status = Literal["starting", "running", "stopping", "stopped", "done", "failed"]
 
 
 def step_back() -> None:
-    """Let this thread, and those that it begins, give way to threads that answer at once."""
-    with contextlib.suppress(AttributeError, OSError):  # a system where threads have no priority of their own
+    """Lower the priority of this thread and those that it starts, so that quick answers come first."""
+    with contextlib.suppress(AttributeError, OSError):  # a system without priorities for threads
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
 
 
 class BusyError(AfterstateError):
-    """One run at a time."""
+    """Another run is training, or this one is not."""
 
 
 @dataclass
 class _Sitting(Listener):
-    """A run that this server has begun, or gone on with."""
+    """A run that this server has started or resumed."""
 
     path: Path
     options: TrainOptions
@@ -64,7 +64,7 @@ class _Sitting(Listener):
             self.status = "running"
 
     def work(self, begin: Any) -> None:
-        """Train, in a thread of its own; what goes wrong is kept for the page."""
+        """Train, in its own thread; an error is kept for the page."""
         step_back()
         try:
             with on_compile(self._compiling):
@@ -83,7 +83,7 @@ class _Sitting(Listener):
 
 
 class Runs:
-    """Start, watch, stop and resume runs. One at a time: a second would take the first one's processors."""
+    """Start, watch, stop and resume runs, one at a time: two would compete for the processors."""
 
     def __init__(self, library: Library) -> None:
         self.library = library
@@ -91,24 +91,24 @@ class Runs:
         self._sittings: dict[str, _Sitting] = {}
 
     def start(self, request: messages.Start) -> messages.Run:
-        """Begin a run."""
+        """Start a run."""
         with self._lock:
             self._check_free()
             options = _options(request)
-            new_network(make_plan(options))  # one that cannot be is told now; its memory is not touched
+            new_network(make_plan(options))  # report an impossible network now; its memory is not touched
             named = None if request.name is None else self.library.runs / request.name
-            path = RunFolder.plan(named, options, root=self.library.runs).path  # refuses a name that is taken
+            path = RunFolder.plan(named, options, root=self.library.runs).path  # a name that is taken is an error
             return self._begin(_Sitting(path, options), lambda **how: train(options, run=path, **how))
 
     def resume(self, run: messages.Id, request: messages.Resume) -> messages.Run:
-        """Go on with a run."""
+        """Resume a run."""
         with self._lock:
             self._check_free()
             folder = self._folder(run)
             given = normalise(request.model_dump(exclude_none=True))
             options = make_plan(folder.read_config().changed(given)).options
             if not given and _is_done(options, *_progress_of(folder.read_metrics())):
-                raise InputError("this run has come to its end: say how many games, or how much time, it shall have in all")
+                raise InputError("this run is complete: give a larger total number of games, or a longer total time")
             return self._begin(_Sitting(folder.path, options), lambda **how: go_on(folder.path, given, **how))
 
     def _begin(self, sitting: _Sitting, begin: Any) -> messages.Run:
@@ -119,18 +119,18 @@ class Runs:
         return self.facts(id_)
 
     def stop(self, run: messages.Id) -> messages.Run:
-        """Ask a run of this server to end; its checkpoint holds all of it."""
+        """Stop a run of this server; its checkpoint keeps everything."""
         sitting = self._sittings.get(run)
         if sitting is None or not sitting.is_alive:
             if run not in self.library.run_folders():
-                raise UnknownError("there is no such run")
-            raise BusyError("this run is not at work here, so it cannot be stopped here")
+                raise UnknownError("there is no such run; /api/runs lists them")
+            raise BusyError("this server is not training this run, so it cannot stop it")
         sitting.status = "stopping"
         sitting.stop.set()
         return self.facts(run)
 
     def close(self) -> None:
-        """End all runs of this server, with their checkpoints."""
+        """Stop all runs of this server, and wait for their checkpoints."""
         for sitting in self._sittings.values():
             sitting.stop.set()
         for sitting in self._sittings.values():
@@ -139,30 +139,30 @@ class Runs:
 
     @property
     def busy(self) -> str | None:
-        """The id of the run that is under way."""
+        """The id of the run that is training now."""
         return next((id_ for id_, sitting in self._sittings.items() if sitting.is_alive), None)
 
     def _check_free(self) -> None:
         if self.busy is not None:
-            raise BusyError("a run is under way: stop it first, or wait for its end")
+            raise BusyError("a run is still training: stop it first, or wait until it is done")
 
     def _folder(self, id_: str) -> RunFolder:
         sitting = self._sittings.get(id_)
         folder = self.library.run_folders().get(id_) or (RunFolder(sitting.path) if sitting else None)
         if folder is None:
-            raise UnknownError("there is no such run")
+            raise UnknownError("there is no such run; /api/runs lists them")
         return folder
 
-    # --- what is told ------------------------------------------------------------------------------------------------------
+    # --- what is shown -----------------------------------------------------------------------------------------------------
 
     def all(self) -> messages.Runs:
-        """Every run that can be read, the newest first, and the recipes that one may start."""
+        """All readable runs, newest first, and the recipes."""
         shown = []
         for id_ in dict.fromkeys([*self._sittings, *self.library.run_folders()]):
             try:
                 shown.append(self.facts(id_))
             except AfterstateError:
-                continue  # a folder that is no sound run
+                continue  # the folder is not a complete run
         return messages.Runs(runs=shown, recipes=_recipes(), busy=self.busy)
 
     def facts(self, id_: str) -> messages.Run:
@@ -192,14 +192,14 @@ class Runs:
         )  # fmt: skip
 
     def records(self, run: messages.Id, after: Annotated[int, Query(ge=0, le=10**9)] = 0) -> messages.RunRecords:
-        """What a run has measured since line `after` of its metrics."""
+        """The metrics of a run from line `after` on."""
         folder = self._folder(run)
         told = folder.read_metrics()
         known = messages.Record.model_fields
         try:
             records = [messages.Record(**{key: line[key] for key in line if key in known}) for line in told[after:]]
         except ValidationError as error:
-            raise FileError(f"{folder.metrics} has a line that cannot be understood") from error
+            raise FileError(f"{folder.metrics} has a line that cannot be read") from error
         return messages.RunRecords(run=self._facts(run, folder, told), records=records, next=len(told))
 
 
@@ -207,9 +207,9 @@ def _options(request: messages.Start) -> TrainOptions:
     given = request.model_dump(exclude_none=True, exclude_unset=True, exclude={"name"})
     if "recipe" in given:
         if given["recipe"] not in recipe_names():  # never a path
-            raise InputError(f"there is no such recipe; there are: {', '.join(recipe_names())}")
+            raise InputError(f"there is no such recipe; choose one of: {', '.join(recipe_names())}")
         if len(given) > 1:
-            raise InputError("a recipe has its own options: give a recipe or options, not both")
+            raise InputError("a recipe sets all options: give a recipe or options, not both")
     return make_plan(TrainOptions(**with_recipe(given))).options
 
 
@@ -224,7 +224,7 @@ def _recipes() -> list[messages.RecipeFacts]:
 
 
 def _progress_of(records: list[dict[str, Any]]) -> tuple[int, float]:
-    """Games and seconds by the last line of the metrics."""
+    """Games and seconds so far, from the last line of the metrics."""
     if not records:
         return 0, 0.0
     seconds = records[-1].get("training_seconds")
@@ -234,11 +234,11 @@ def _progress_of(records: list[dict[str, Any]]) -> tuple[int, float]:
 def _is_done(options: TrainOptions, games: int, seconds: float) -> bool:
     if options.games is not None and games >= options.games:
         return True
-    return options.time is not None and seconds >= options.time * 0.98  # the last block is seldom whole
+    return options.time is not None and seconds >= options.time * 0.98  # the last block is rarely complete
 
 
 def _status(folder: RunFolder, options: TrainOptions, games: int, seconds: float) -> Literal["elsewhere", "stopped", "done"]:
-    """Of a run that is not this server's."""
+    """Status of a run that this server has not started."""
     if _is_done(options, games, seconds):
         return "done"
     try:

@@ -1,4 +1,4 @@
-"""The server: what each address does. It holds no game: a page sends what is needed, so nothing is lost with the server."""
+"""The server and its addresses. It keeps no games: a page sends all that is needed, so nothing is lost if the server stops."""
 
 import asyncio
 import hashlib
@@ -27,8 +27,8 @@ from afterstate.web.runs import BusyError, Runs, step_back
 
 Result = TypeVar("Result")
 
-QUICK = 4  # threads for what is answered at once
-QUEUE = 100  # questions that may wait for a thread; there are never more than one or two for each open page
+QUICK = 4  # threads for quick answers
+QUEUE = 100  # most questions that wait for a thread; an open page has one or two at most
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 KINDS: list[tuple[type[AfterstateError], int]] = [
     (UnknownError, 404),
@@ -42,19 +42,19 @@ KINDS: list[tuple[type[AfterstateError], int]] = [
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     code: {"model": messages.Problem, "description": text}
     for code, text in {
-        400: "what was sent cannot be used",
-        404: "there is no such thing",
-        409: "not now, or not by the rules",
+        400: "the input is wrong",
+        404: "not found",
+        409: "not possible now, or against the rules",
         413: "too large",
         415: "not JSON",
-        422: "not what is described here",
-        503: "too much to do",
+        422: "the request does not match this description",
+        503: "too busy, or too little memory",
     }.items()
 }
 
 
 class Beginning:
-    """How far the server is with what it loads or compiles before anyone asks."""
+    """State of the server while it loads and compiles what the first questions need."""
 
     def __init__(self) -> None:
         self.state: State = "starting"
@@ -74,7 +74,7 @@ class Beginning:
 
 
 class Work:
-    """Threads that answer. What takes long has its own, so that a hint never waits behind it."""
+    """Threads that answer. Long work has its own, so that a hint never waits for it."""
 
     def __init__(self) -> None:
         self.quick = ThreadPoolExecutor(QUICK, thread_name_prefix="quick")
@@ -83,7 +83,7 @@ class Work:
 
     async def run(self, pool: ThreadPoolExecutor, work: Callable[..., Result], *arguments: Any) -> Result:
         if self.waiting >= QUEUE:
-            raise ResourceError("too many questions at once: ask again in a moment")
+            raise ResourceError("too many requests at once: try again in a moment")
         self.waiting += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(pool, work, *arguments)
@@ -96,7 +96,7 @@ class Work:
 
 
 def make_app(library: Library, *, hosts: tuple[str, ...] = LOOPBACK, any_address: bool = False) -> FastAPI:
-    """The server for some models and runs; it answers to the names in `hosts`, and by its number if `any_address`."""
+    """Make the server. It answers to the names in `hosts`, and to any IP address if `any_address`."""
     runs, work, beginning = Runs(library), Work(), Beginning()
 
     @asynccontextmanager
@@ -108,7 +108,7 @@ def make_app(library: Library, *, hosts: tuple[str, ...] = LOOPBACK, any_address
 
     app = FastAPI(
         title="Afterstate", version=version("afterstate"), lifespan=life, docs_url=None, redoc_url=None, responses=PROBLEMS,
-        description="Ask a player of 2048, Threes! or a game of your own for a move, let it explain, play, coach and train.",
+        description="Ask a player of 2048, Threes! or your own game for a move, let it explain, play, coach and train.",
     )  # fmt: skip
     app.add_middleware(Guard, hosts=hosts, any_address=any_address)
     _add_problems(app)
@@ -118,7 +118,7 @@ def make_app(library: Library, *, hosts: tuple[str, ...] = LOOPBACK, any_address
 
 
 def _add_problems(app: FastAPI) -> None:
-    """Everything that goes wrong is one sentence."""
+    """Answer every error with one sentence."""
 
     @app.exception_handler(AfterstateError)
     async def ours(request: Request, error: AfterstateError) -> JSONResponse:
@@ -137,7 +137,7 @@ def _add_problems(app: FastAPI) -> None:
 
 
 def _add_page(app: FastAPI) -> None:
-    """Every file of the page at an address of its own; there is no path to ask for."""
+    """Give every file of the page its own address; a request cannot name a path."""
     for file in resources.files("afterstate.web").joinpath("page").iterdir():
         suffix = file.name[file.name.rfind(".") :]
         if suffix in TYPES:
@@ -158,7 +158,7 @@ def _serve(content: bytes, kind: str) -> Callable[[Request], Response]:
 
 
 def _answering(work: Work, pool: ThreadPoolExecutor, answer: Callable[..., Any], *known: Any) -> Callable[..., Any]:
-    """An endpoint that lets a thread answer. A request has what `answer` takes besides what is known."""
+    """Make an endpoint that runs `answer` in a thread. `known` are its first arguments; a request gives the others."""
     described = inspect.signature(answer, eval_str=True)
     parameters = list(described.parameters.values())[len(known) :]
 
@@ -174,7 +174,7 @@ def _answering(work: Work, pool: ThreadPoolExecutor, answer: Callable[..., Any],
 
 
 def _add_routes(app: FastAPI, library: Library, runs: Runs, work: Work, beginning: Beginning) -> None:
-    """Every address of the API: a message, an answer, and a line here."""
+    """Add all addresses of the API. Each has a message, an answer, and a line here."""
 
     def add(tag: str, method: str, path: str, summary: str, answer: Callable[..., Any], **more: Any) -> None:
         app.add_api_route(f"/api/{path}", answer, methods=[method], tags=[tag], summary=summary, **more)
@@ -188,17 +188,17 @@ def _add_routes(app: FastAPI, library: Library, runs: Runs, work: Work, beginnin
     games, models, training = "Games", "Questions to a model", "Training"
     add(games, "GET", "about", "Games, rule sets, sizes and limits", quick(about, beginning.now))
     add(games, "POST", "new", "A first state", quick(answers.new))
-    add(games, "POST", "replay", "A game again, from its seed and its moves", quick(answers.replay))
+    add(games, "POST", "replay", "Replay a game from its seed and its moves", quick(answers.replay))
     add(games, "POST", "slide", "One slide, and the new tile", quick(answers.slide))
     add(games, "POST", "watch", "Some moves by a model", long(answers.watch, library))
     add(models, "GET", "models", "The models that can be asked", quick(library.models))
     add(models, "POST", "move", "Here is my board, what now?", quick(answers.move, library))
-    add(models, "POST", "analyse", "The four values, and how it may go on", quick(answers.analyse, library))
+    add(models, "POST", "analyse", "The four values, and how the game could continue", quick(answers.analyse, library))
     why = "Why a slide has its value: each pattern's and each cell's share"
     add(models, "POST", "explain", why, quick(answers.explain, library))
-    add(models, "POST", "coach", "Look back on a game: regret, luck, the worst moves", long(answers.coach, library))
+    add(models, "POST", "coach", "Review a game: regret, luck, the worst moves", long(answers.coach, library))
     add(training, "GET", "runs", "Training runs and recipes", quick(runs.all))
     add(training, "POST", "runs", "Start a training run", quick(runs.start), status_code=201)
     add(training, "GET", "runs/{run}", "What a run has measured", quick(runs.records))
     add(training, "POST", "runs/{run}/stop", "Stop a run; it keeps all it has learned", quick(runs.stop))
-    add(training, "POST", "runs/{run}/resume", "Go on with a run", quick(runs.resume))
+    add(training, "POST", "runs/{run}/resume", "Resume a run", quick(runs.resume))

@@ -1,4 +1,4 @@
-// Analyse: here is my board, what now, and why.
+// Analyse: here is my board, what now, and why?
 
 import { persist } from "./api.js";
 import { shapeOf } from "./board.js";
@@ -14,7 +14,7 @@ import { Why } from "./why.js";
 
 const TYPING_MS = 350;
 
-/** Shows Analyse in `root`; returns what takes it away. */
+/** Shows Analyse in `root`; returns a function that removes it. */
 export function mount(root, app) {
   const view = new AnalyseView(root, app);
   view.open();
@@ -52,7 +52,7 @@ class AnalyseView {
     return kept ?? own ?? this.example(fitRef(this.app, null));
   }
 
-  /** Something to begin with: a first state of the game. */
+  /** A board to start with: a first state of the game. */
   example(ref) {
     return { ref, text: boardOf(this.app, ref).example };
   }
@@ -65,7 +65,7 @@ class AnalyseView {
     }
   }
 
-  /** Takes up a text: shows its board as far as it can be read, and asks. */
+  /** Shows the board of a text as far as it can be read, and asks for its values. */
   take(ref, text) {
     this.setGame(ref);
     this.text = text;
@@ -89,7 +89,7 @@ class AnalyseView {
     this.drawChoices();
   }
 
-  /** The next tile that is chosen, or the first that these rules may show; null if they show none. */
+  /** The chosen next tile, or the first that these rules can show; null if they show none. */
   get nextTile() {
     const { next } = rulesOf(this.app, this.ref);
     return (next.find((one) => one.text === this.next) ?? next[0])?.text ?? null;
@@ -141,7 +141,7 @@ class AnalyseView {
       this.typing = setTimeout(() => this.pasted(), TYPING_MS);
     });
     this.error = h("p", { class: "error", role: "alert", id: "analyse-error", data: { testid: "analyse-error" } });
-    const mine = button("Take my game's board", () => this.takeMine());
+    const mine = button("Use the board of my game", () => this.takeMine());
     const buttons = h("div", { class: "row" }, mine, button("Clear", () => this.clear()));
     const text = h("label", { class: "field" }, h("span", {}, "Board as text: type or paste"), this.field);
     const left = [this.choices, this.editorSlot, this.nextSlot, h("div", {}, text, this.error), buttons];
@@ -196,7 +196,7 @@ class AnalyseView {
     }
   }
 
-  // Nobody can be asked. The server reads boards with a model only, so this much is told here.
+  // There is no model to ask, and without one the server reads no boards, so the page checks the text.
   invite() {
     this.train.show(this.ref);
     this.result.classList.remove("waiting");
@@ -204,7 +204,7 @@ class AnalyseView {
     const board = readBoard(this.text);
     const fits = board && tilesOf(board.rows, this.faces)?.length === this.editor.tiles.length;
     const what = `${gameFacts(this.app, this.ref.game).title}, ${this.ref.size}`;
-    this.tellError(fits ? "" : `This is not a board of ${what}: rows of tiles, with / between them.`);
+    this.tellError(fits ? "" : `This is not a board of ${what}: write rows of tiles, with / between them.`);
   }
 
   tellError(message) {
@@ -222,7 +222,7 @@ class AnalyseView {
   refused(message) {
     this.tellError(message);
     this.result.classList.remove("waiting");
-    const words = h("p", {}, "The values come when the board can be read.");
+    const words = h("p", {}, "The values appear when the board can be read.");
     this.result.replaceChildren(h("div", { class: "empty" }, words));
   }
 

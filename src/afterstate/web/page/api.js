@@ -1,6 +1,6 @@
-// Requests to the server, and whether it is there.
+// Requests to the server, and whether it can be reached.
 
-/** A request that failed: `status` is that of the answer, 0 if there was none. */
+/** A failed request: `status` is the status of the answer, 0 if there was none. */
 export class ApiError extends Error {
   constructor(status, message) {
     super(message);
@@ -12,11 +12,11 @@ export class ApiError extends Error {
 const TIMEOUT = 120_000;
 const LONGEST_WAIT = 5_000;
 
-/** Tells "away" and "back" as events. */
+/** Sends the events "away" and "back". */
 export const connection = new EventTarget();
 let returned = null;
 
-/** Resolves when the server answers again; at once if it is there. */
+/** Resolves when the server answers again; at once if it can be reached. */
 export function whenBack() {
   return returned ?? Promise.resolve();
 }
@@ -53,7 +53,7 @@ async function send(method, path, body) {
     return { status: answer.status, ok: answer.ok, text: await answer.text() };
   } catch {
     goAway();
-    throw new ApiError(0, "The server is away.");
+    throw new ApiError(0, "The server is not reachable.");
   }
 }
 
@@ -63,13 +63,13 @@ async function request(method, path, body) {
   try {
     content = JSON.parse(answer.text);
   } catch {
-    throw new ApiError(answer.status || 500, `The server gave an answer that is not JSON (${answer.status}).`);
+    throw new ApiError(answer.status || 500, `The server's answer is not JSON (${answer.status}).`);
   }
-  if (!answer.ok) throw new ApiError(answer.status, content.error ?? `The server refused (${answer.status}).`);
+  if (!answer.ok) throw new ApiError(answer.status, content.error ?? `The request failed (${answer.status}).`);
   return content;
 }
 
-/** Repeats what a request does until the server is there to answer it. */
+/** Repeats a request until the server can be reached. */
 export async function persist(attempt) {
   for (;;) {
     try {

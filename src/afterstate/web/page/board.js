@@ -1,4 +1,4 @@
-// A board: shows tiles, slides them, colours cells by their share of a value.
+// A board: shows and slides tiles, and colours cells by their share of a value.
 
 import { h, brief } from "./dom.js";
 import { newCells, slideMoves } from "./motion.js";
@@ -17,7 +17,7 @@ export function loneTile(game, faces, index) {
   return alone(game, index, faces[index]);
 }
 
-/** What may come that is not one tile but a kind of tiles, such as "+" for any bonus tile. */
+/** A mark for a kind of tile, such as "+" for any bonus tile. */
 export function markTile(game, text) {
   return alone(game, "mark", text);
 }
@@ -51,7 +51,7 @@ export class Board {
     this.set("0".repeat(rows * columns));
   }
 
-  /** What a screen reader says of the board. */
+  /** What a screen reader says for the board. */
   get label() {
     const rows = [];
     for (let row = 0; row < this.rows; row += 1) {
@@ -87,7 +87,7 @@ export class Board {
     this.element.setAttribute("aria-label", this.label);
   }
 
-  /** Slides from `before` to `tiles`; resolves when the tiles are there or the next slide interrupts. */
+  /** Animates a slide from `before` to `tiles`; resolves when it is over or the next slide interrupts it. */
   play({ before, slide, after, tiles, speed = 1 }) {
     this.stop();
     this.show(tiles);
@@ -154,7 +154,7 @@ export class Board {
     this.ghosts = [];
   }
 
-  /** Colours each cell by its share (blue below zero, orange above), or takes the colours away. */
+  /** Colours each cell by its share (blue below zero, orange above), or removes the colours. */
   heat(shares) {
     for (const cell of this.cells) cell.querySelector(".heat")?.remove();
     if (!shares) return;

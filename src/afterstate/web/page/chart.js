@@ -1,4 +1,4 @@
-// Line charts in SVG. Colours come from chart.css, so a chart follows the theme without being drawn again.
+// Line charts in SVG. Colours come from chart.css, so a chart follows the theme without a redraw.
 
 import { svg } from "./dom.js";
 import { full, nearest, pushApart, short, thin, ticks } from "./scale.js";
@@ -43,7 +43,7 @@ class LineChart {
       },
       name, this.about, ...Object.values(this.parts)
     );
-    // A name of its own that is empty keeps the browser from showing the chart's title as a tooltip.
+    // An empty title keeps the browser from showing the chart's title as a tooltip.
     const hit = svg("rect", { class: "chart-hit", width: "100%", height: "100%" }, svg("title"));
     this.element.append(hit);
     this.#listen();
@@ -64,7 +64,7 @@ class LineChart {
     on("keydown", (event) => this.#key(event));
   }
 
-  /** Draw other series in the same frame; a crosshair that is shown stays where it is. */
+  /** Draws other series in the same frame; a visible crosshair stays where it is. */
   update(series) {
     this.series = series.map((one, index) => ({
       ...one,
@@ -78,7 +78,7 @@ class LineChart {
     if (this.width) this.#draw();
   }
 
-  /** Mark one x, such as the ply that a board shows; null takes the mark away. */
+  /** Marks one x, such as the ply that a board shows; null removes the mark. */
   setCursor(x) {
     this.cursor = x;
     if (this.width) this.#drawCursor();
@@ -114,7 +114,7 @@ class LineChart {
       .filter((one) => one.points.length)
       .map((one) => `${one.name ? `${one.name}: ` : ""}${this.yFormat(one.points.at(-1)[1])}`);
     this.about.textContent = ends.length
-      ? `${this.yLabel} by ${this.xLabel}. At the end: ${ends.join(", ")}. Arrow keys read the values.`
+      ? `${this.yLabel} by ${this.xLabel}. At the end: ${ends.join(", ")}. Use the arrow keys to read the values.`
       : `${this.yLabel}: nothing to draw yet.`;
   }
 
@@ -155,7 +155,7 @@ class LineChart {
       text(this.right, this.height - 4, this.xLabel, "end", "chart-name"),
     ];
     const none = this.series.some((one) => one.points.length) ? [] : [
-      text((this.left + this.right) / 2, (TOP + this.bottom) / 2, this.empty ?? "No figures yet", "middle",
+      text((this.left + this.right) / 2, (TOP + this.bottom) / 2, this.empty ?? "No data yet", "middle",
         "chart-none"),
     ];
     this.parts.grid.replaceChildren(...rows, ...columns, ...names, ...none);
@@ -233,7 +233,7 @@ class LineChart {
     this.#say(at);
   }
 
-  /** The point of each series that is near x, largest value first. */
+  /** The point of each series near x, largest value first. */
   #rows(at) {
     const slack = (this.x1 - this.x0) / 25;
     return this.series

@@ -1,4 +1,4 @@
-// Which player is asked and how far it looks ahead: one choice for the whole page.
+// Which model is asked and how far it looks ahead: one choice for the whole page.
 
 import { brief, h, selectField } from "./dom.js";
 import { keep, setting } from "./store.js";
@@ -12,7 +12,7 @@ function lookOptions(deepest) {
   return [...depths, ...times];
 }
 
-/** A select for the depth or time of a move; tells "look" at app.events. */
+/** A select for the depth or time of a move; sends the event "look" to app.events. */
 export function lookField(app) {
   const onchange = (value) => {
     keep("look", value);
@@ -23,13 +23,13 @@ export function lookField(app) {
   return selectField("Look-ahead", options, chosen, onchange, { data: { testid: "depth-select" } });
 }
 
-/** What tells one model from another in a list. */
+/** The label of a model in a list. */
 export function modelLabel(model) {
   const mean = model.mean === null ? "" : `, mean ${brief(model.mean)}`;
   return `${model.name} (${model.network}${mean})`;
 }
 
-/** A select of the models that play this game; it follows the list. Returns {element, refresh(ref), close()}. */
+/** A select of the models for this game, kept up to date. Returns {element, refresh(ref), close()}. */
 export function modelField(app, ref) {
   const select = h("select", { data: { testid: "model-select" } });
   const element = h("label", { class: "field" }, h("span", {}, "Model"), select);

@@ -1,4 +1,4 @@
-// A game seen by the coach: the chart, its strips, the board at the cursor, and ways to move through it.
+// The review of a game: chart, bars below it, the board at the cursor, and controls to move through the game.
 
 import { Board, shapeOf } from "./board.js";
 import { lineChart } from "./chart.js";
@@ -7,16 +7,16 @@ import { figures, worstMoves } from "./coach-summary.js";
 import { ARROWS, NAMES, h } from "./dom.js";
 import { full, short, signed } from "./scale.js";
 
-const NOTE = "Bars: the largest of each pixel, on a square-root scale. Points are of the expected final score.";
+const NOTE = "Bars: the largest value of each pixel, on a square-root scale. Points refer to the expected score.";
 const MARGIN = { left: 52, right: 14 };
-const MISTAKE = 0.01; // of the expected final score
+const MISTAKE = 0.01; // share of the expected final score
 
 /** Plies that lost at least one percent of the expected final score. */
 export function mistakesOf({ regrets, values }) {
   return regrets.flatMap((regret, ply) => (regret >= Math.max(4, MISTAKE * values[ply]) ? [ply] : []));
 }
 
-/** The review of an answer of /api/coach: `element`, go(ply), nextMistake(), close(). */
+/** Shows an answer of /api/coach: `element`, go(ply), nextMistake(), close(). */
 export class Review {
   constructor(answer, { faces, who, ply = 0, onPly, announce }) {
     Object.assign(this, { answer, onPly, announce });
@@ -73,12 +73,12 @@ export class Review {
     this.next.disabled = !count;
     const told = count
       ? `${full(count)} ${count === 1 ? "mistake" : "mistakes"}: moves that lost at least 1% of the expected score.`
-      : "No mistake: no move lost 1% of the expected score.";
+      : "No mistakes: no move lost 1% of the expected score.";
     return h("div", { class: "stack tight coach-controls" }, this.scrub,
       h("div", { class: "row" }, this.back, this.on, this.next), h("p", { class: "muted little" }, told));
   }
 
-  /** Show the game at a ply; the last one is its end. */
+  /** Shows the game at a ply; the last one is its end. */
   go(to) {
     const ply = Math.max(0, Math.min(this.answer.plies, to));
     if (ply === this.ply) return;
@@ -108,7 +108,7 @@ export class Review {
     this.told.replaceChildren(
       h("p", { class: "row apart num coach-where" }, h("strong", {}, where),
         h("span", { class: "muted" }, `score ${full(answer.scores[ply])}`)),
-      h("p", { class: "row coach-slides" }, over ? "No move follows." : chips),
+      h("p", { class: "row coach-slides" }, over ? "No more moves." : chips),
       h("p", { class: "little coach-cost" }, over ? `Final score ${full(answer.score)}.` : this.#cost(ply, right)));
   }
 

@@ -1,4 +1,4 @@
-// Where a game to be coached comes from: the one in Play, one that a model plays now, or an episode file.
+// Where a game for the coach comes from: Play, a model that plays one now, or an episode file.
 
 import { persist } from "./api.js";
 import { h, selectField, whole } from "./dom.js";
@@ -9,7 +9,7 @@ import { loadGame } from "./store.js";
 const LISTED = 300;
 const BATCH = { depth: 1, count: 20_000, budget: 100 };
 
-/** The sources: {element, refresh(), mine(), close()}; `choose(request, who)` gets what names a game for /api/coach. */
+/** The sources: {element, refresh(), mine(), close()}; `choose(request, who)` gets the request for /api/coach. */
 export function sources(app, choose) {
   const mine = mySource(app, choose);
   const model = modelSource(app, choose);
@@ -60,7 +60,7 @@ function modelSource(app, choose) {
   const play = async () => {
     const model = app.models().find((one) => one.id === id);
     playing = { stopped: false };
-    button.textContent = "Stop there";
+    button.textContent = "Stop here";
     try {
       const game = await playGame(app, model, playing, (moves, score) => {
         told.textContent = `${whole(moves)} moves, score ${whole(score)}`;
@@ -105,7 +105,7 @@ function fileSource(app, choose) {
   const accept = ".txt,.log,text/plain";
   const picker = h("input", { type: "file", accept, class: "visually-hidden", data: { testid: "coach-file" } });
   const drop = h("label", { class: "coach-drop coach-grow" }, picker, h("span", { class: "button" }, "Choose a file"),
-    h("span", { class: "muted little" }, "or drop it here. It stays in this browser but for the game you choose."));
+    h("span", { class: "muted little" }, "or drop it here. Only the game you choose leaves this browser."));
   const chooser = h("div", { class: "card coach-chooser", hidden: true });
   const read = async (file) => {
     error.textContent = "";
@@ -164,7 +164,7 @@ function episodeChooser(app, name, games, choose) {
     choose({ ...ref, episode: game.text }, game.slider);
   };
   const more = games.length > LISTED && h("label", { class: "field" },
-    h("span", {}, `Or its line (${whole(LISTED)} of ${whole(games.length)} are listed)`), byLine);
+    h("span", {}, `Or give its line (the list shows ${whole(LISTED)} of ${whole(games.length)})`), byLine);
   return [
     selectField(`Games in ${name}`, options, "0", pick, { data: { testid: "coach-games" } }),
     ...(more ? [more] : []),

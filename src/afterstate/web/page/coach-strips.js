@@ -1,4 +1,4 @@
-// Bars under the chart of a game, on its x axis: what each move lost, what each new tile gave.
+// Bars below the chart of a game, on the same x axis: what each move lost, what each new tile gave.
 
 import { svg } from "./dom.js";
 import { full, short, signed } from "./scale.js";
@@ -17,7 +17,7 @@ function columnsOf(values, columnOf) {
   return columns;
 }
 
-/** Bars as an SVG element with setCursor(ply) and destroy(); heights grow with the square root, to show small ones. */
+/** Bars as an SVG element with setCursor(ply) and destroy(). The square-root scale keeps small ones visible. */
 export function strip({ values, title, both = false, height, margin, onPick }) {
   const plot = svg("g"), cursor = svg("g", { class: "chart-cursor" }), told = svg("g");
   const element = svg("svg", { class: "chart-strip", height, role: "img",
@@ -83,5 +83,5 @@ export function strip({ values, title, both = false, height, margin, onPick }) {
 
 function describe(title, values, both) {
   const total = values.reduce((sum, value) => sum + value, 0);
-  return `${title}: ${both ? signed(total) : full(total)} in all over ${full(values.length)} moves`;
+  return `${title}: ${both ? signed(total) : full(total)} in total over ${full(values.length)} moves`;
 }

@@ -1,4 +1,4 @@
-// A review in short: score, accuracy, regret and luck, and the moves that cost most with the better line.
+// Summary of a review: score, accuracy, regret and luck, and the worst moves with the better line.
 
 import { Board, shapeOf } from "./board.js";
 import { ARROWS, h } from "./dom.js";
@@ -6,7 +6,7 @@ import { full, percent, signed } from "./scale.js";
 
 const RANKS = ["worst", "second", "third"];
 
-/** The figures of an answer of /api/coach. */
+/** The main figures of an answer of /api/coach. */
 export function figures(answer) {
   const accuracy = h("div", { class: "coach-figure coach-main", data: { testid: "coach-accuracy" } },
     h("dt", {}, "Accuracy"),
@@ -20,7 +20,7 @@ export function figures(answer) {
   return h("dl", { class: "card coach-figures" }, accuracy, plain, luckMeter(answer));
 }
 
-/** Luck on a scale that ends at half of what was expected when the game began. */
+/** Luck, on a scale up to half of the score expected at the start, or to the luck itself if it is larger. */
 function luckMeter({ luck_total: luck, values }) {
   const range = Math.max(Math.abs(luck), values[0] / 2, 1);
   const kind = luck > 0 ? "kind" : "unkind";
@@ -43,7 +43,7 @@ export function worstMoves(answer, faces, who, jump) {
   const moves = answer.worst.filter((one) => one.regret >= 0.5);
   const cards = moves.map((move, at) =>
     card({ answer, faces, who, move, rank: RANKS[at], jump: () => jump(move.ply) }));
-  const none = h("p", { class: "muted" }, "No move lost anything by the model's own values.");
+  const none = h("p", { class: "muted" }, "By the model's values, no move lost anything.");
   return h("section", { class: "stack coach-worst", data: { testid: "coach-worst" }, "aria-label": "Worst moves" },
     h("h2", {}, "What cost most"), cards.length ? h("ol", { class: "coach-cards" }, cards) : none);
 }

@@ -1,4 +1,4 @@
-// The Coach view: choose a game, let a model look at every move, see what cost most and what was luck.
+// The Coach view: choose a game, let a model check every move, see what cost most and what was luck.
 
 import { persist } from "./api.js";
 import { Review } from "./coach-review.js";
@@ -9,11 +9,11 @@ import { gameName } from "./games.js";
 import { gameLink } from "./links.js";
 
 const INVITATION =
-  "Choose a game above. The coach values every move: what it cost, which one was better, and how much was luck.";
+  "Choose a game above. For every move, the coach shows what it cost, which slide was better, and how much was luck.";
 
 let kept = null; // the last review, for when the view is opened again
 
-/** Shows the view in `root`; the answer takes it away. */
+/** Shows the view in `root`; returns a function that removes it. */
 export function mount(root, app) {
   const view = new Coach(root, app);
   return () => view.close();
@@ -51,7 +51,7 @@ class Coach {
       h("p", { class: "coach-invite" }, INVITATION)));
   }
 
-  /** Ask for a review of the game that `request` names. */
+  /** Asks for a review of a game. */
   async #look(request, who) {
     const turn = (this.turn += 1);
     const model = this.app.model(request.game, request.rules, request.size);
@@ -62,7 +62,7 @@ class Coach {
       if (turn !== this.turn) return;
       kept = { answer, request, who, model: model.id, ply: answer.worst[0]?.ply ?? 0 };
       this.#show(kept);
-      this.app.announce(`The review is there: accuracy ${Math.round(answer.accuracy)} percent.`);
+      this.app.announce(`The review is ready: accuracy ${Math.round(answer.accuracy)} percent.`);
       this.place.scrollIntoView({ block: "start" });
     } catch (problem) {
       if (turn === this.turn) this.#fail(problem.message, () => this.#look(request, who));
@@ -70,8 +70,8 @@ class Coach {
   }
 
   #wait(model) {
-    const bar = h("progress", { "aria-label": "Looking at every move" });
-    this.#put(h("div", { class: "empty coach-wait" }, h("p", {}, `${model.name} looks at every move …`), bar));
+    const bar = h("progress", { "aria-label": "Checking every move" });
+    this.#put(h("div", { class: "empty coach-wait" }, h("p", {}, `${model.name} is checking every move …`), bar));
   }
 
   #fail(message, again) {
@@ -81,7 +81,7 @@ class Coach {
   }
 
   #noModel(request) {
-    const words = `There is no model for ${gameName(this.app, request)} yet. A coach needs one that knows this game.`;
+    const words = `There is no model for ${gameName(this.app, request)} yet. The coach needs one.`;
     this.#put(h("div", { class: "banner", role: "alert", data: { testid: "coach-error" } }, h("p", {}, words),
       h("a", { class: "button primary", href: "#training" }, "Train one")));
   }
@@ -108,7 +108,7 @@ class Coach {
     const link = h("button", { class: "button", type: "button", data: { testid: "coach-link" } }, "Copy link");
     link.addEventListener("click", () => copyFrom(link, gameLink(request)));
     return h("div", { class: "row apart coach-head" }, h("h2", {}, words), h("div", { class: "row" },
-      fitting.length > 1 && selectField("Seen by", fitting.map((one) => [one.id, one.name]), id, change),
+      fitting.length > 1 && selectField("Reviewed by", fitting.map((one) => [one.id, one.name]), id, change),
       request.seed !== undefined && link));
   }
 }

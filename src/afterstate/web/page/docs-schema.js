@@ -1,8 +1,8 @@
-// What an OpenAPI description says about a body, as rows of a table and as an example.
+// Turns an OpenAPI description of a body into rows of a table and an example.
 
 const DEEPEST = 5;
 
-/** The schema that a $ref stands for, or the schema itself. */
+/** The schema that a $ref points to, or the schema itself. */
 export function resolve(schema, root) {
   let found = schema ?? {};
   for (let hops = 0; found.$ref && hops < 20; hops++) {
@@ -18,7 +18,7 @@ function variants(schema, root) {
   return (schema.anyOf ?? schema.oneOf ?? []).map((one) => resolve(one, root));
 }
 
-/** The main variant of a schema: of "a number or null" the number. */
+/** The main variant of a schema: "a number or null" -> the number. */
 function main(schema, root) {
   const resolved = resolve(schema, root);
   const first = variants(resolved, root).find((one) => one.type !== "null");
@@ -91,7 +91,7 @@ export function fieldsOf(schema, root, prefix = "", depth = 0) {
   });
 }
 
-/** An example of a body: the one that is given, or one made from types and defaults. */
+/** An example of a body: the given one, or one made from types and defaults. */
 export function exampleOf(schema, root, depth = 0) {
   const body = main(schema, root);
   const given = body.example ?? body.examples?.[0] ?? body.const ?? body.default;

@@ -1,10 +1,10 @@
-// The API's own page: draws /openapi.json, with examples, curl lines and a way to try each operation.
+// The page of the API: shows /openapi.json with examples, curl commands and a form to try each operation.
 
 import { copyFrom } from "./copy.js";
 import { fieldsOf, limitsOf, operationsOf, typeOf } from "./docs-schema.js";
 import { h } from "./dom.js";
 
-// Bodies that work when they are sent; what is not here is made from the description.
+// Bodies that work as they are; others are made from the description.
 const EXAMPLES = {
   "/api/new": { game: "2048", seed: 1 },
   "/api/replay": { game: "2048", seed: 1, moves: "DLUR" },
@@ -107,7 +107,7 @@ async function call(operation, names, values, body) {
     const took = Math.round(performance.now() - started);
     return { said: `${answer.status} ${answer.statusText} in ${took} ms`, text: shown(text) };
   } catch {
-    return { said: "The server is away. Start it again, then send once more.", text: "" };
+    return { said: "The server is not reachable. Start it again, then send again.", text: "" };
   }
 }
 
@@ -117,7 +117,7 @@ function shown(text) {
   try {
     nice = pretty(JSON.parse(text));
   } catch {
-    // not JSON: shown as it came
+    // Not JSON: shown as it is.
   }
   const more = nice.length - most;
   return more > 0 ? `${nice.slice(0, most)}\n… ${more.toLocaleString("en")} more characters` : nice;
@@ -140,7 +140,7 @@ function answerBlocks(answer, root) {
 function errorsLine(operation) {
   const errors = operation.answers.filter((one) => !one.status.startsWith("2")).map((one) => one.status);
   if (!errors.length) return null;
-  return h("p", { class: "muted little" }, `A problem is answered with ${errors.join(", ")} and one sentence: `,
+  return h("p", { class: "muted little" }, `Errors have the status ${errors.join(", ")} and one sentence: `,
     h("code", {}, '{"error": "…"}'));
 }
 
@@ -167,7 +167,7 @@ function navGroup(name, operations) {
   return h("div", {}, h("h2", {}, name), h("ul", {}, ...links));
 }
 
-/** The example of a body, with the id of a model that is there. */
+/** The example of a body, with the id of an existing model. */
 function withExample(operation, model) {
   if (!operation.body) return operation;
   const fields = { ...operation.body.example, ...EXAMPLES[operation.path] };

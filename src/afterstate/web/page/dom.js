@@ -1,4 +1,4 @@
-// The few helpers that all views build their elements with.
+// Helpers to build elements, used by all views.
 
 /** An element: h("button", {class: "button", onclick: f, data: {testid: "x"}}, "text", child). */
 export function h(tag, props = {}, ...children) {
@@ -22,7 +22,7 @@ export function button(content, onclick, { kind = "", testid, label } = {}) {
   return h("button", { class: `button ${kind}`.trim(), type: "button", "aria-label": label, onclick, data }, content);
 }
 
-/** A card with a heading, named by it. */
+/** A card with a heading, which is also its label. */
 export function card(title, ...children) {
   return h("section", { class: "card stack tight", "aria-label": title }, h("h2", {}, title), children);
 }
@@ -48,7 +48,7 @@ const ICONS = {
   close: "M6 6l12 12M18 6L6 18",
 };
 
-/** A small line icon that assistive technology passes over. */
+/** A small line icon, hidden from assistive technology. */
 export function icon(name) {
   return svg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: ICONS[name] }));
 }

@@ -1,4 +1,4 @@
-// A board to set up: choose a cell, then a tile from the palette or by keys.
+// An editor for a board: choose a cell, then a tile from the palette or with keys.
 
 import { Board, loneTile, shapeOf } from "./board.js";
 import { h } from "./dom.js";
@@ -103,7 +103,7 @@ export class Editor {
     return true;
   }
 
-  // Digits typed one after another make up a face: 1, 2, 8 is 128.
+  // Digits typed in a row make one face: 1, 2, 8 is 128.
   type(digit) {
     const now = performance.now();
     const text = now - this.typed.at < TYPING_MS ? this.typed.text + digit : digit;

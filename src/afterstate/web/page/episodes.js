@@ -8,7 +8,7 @@ const LINE = /^\s*([^:|@]*):[^@|]*@\d+\|([^|]*)\|/;
 /** The games of a file as [{line, slider, actions, text}]; throws an Error with a sentence for people. */
 export async function readEpisodes(file) {
   const size = Math.ceil(file.size / 1e6);
-  if (file.size > LARGEST) throw new Error(`${file.name} has ${size} MB. Files up to 50 MB are read here.`);
+  if (file.size > LARGEST) throw new Error(`${file.name} is too large: ${size} MB, but the page reads up to 50 MB.`);
   const games = [];
   let line = 0;
   for (const text of (await file.text()).split(/\r?\n/)) {
@@ -26,7 +26,7 @@ function readLine(text, line) {
   return { line, slider: match[1].trim() || "unnamed", actions: match[2], text: text.trim() };
 }
 
-/** Slides and the sum of all rewards, counted when they are asked for. */
+/** The number of slides and the sum of all rewards. */
 export function countsOf({ actions }) {
   let slides = 0;
   for (let at = actions.indexOf("#"); at >= 0; at = actions.indexOf("#", at + 1)) slides += 1;
@@ -35,7 +35,7 @@ export function countsOf({ actions }) {
   return { slides, score };
 }
 
-/** The game, rules and size of a record by the length of its first tiles, on as large a board as possible. */
+/** Guesses the game, rules and size of a record from the length of its first tiles; prefers large boards. */
 export function guessRecord({ actions }, app) {
   const length = actions.slice(0, actions.indexOf("#")).replace(/\[[^\]]*\]|\([^)]*\)/g, "").length;
   const fitting = app.about.games.flatMap(({ game, rules }) => rules.flatMap(({ name, hints, sizes }) =>

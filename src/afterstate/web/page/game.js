@@ -1,4 +1,4 @@
-// The game that is played: slides one after another, undo, new games. The server keeps nothing of it.
+// The current game: slides in order, undo, new games. The server keeps none of it.
 
 import { persist } from "./api.js";
 import { LETTERS } from "./dom.js";
@@ -6,7 +6,7 @@ import { loadGame, saveGame } from "./store.js";
 
 const SAVE_MS = 1_000;
 
-/** Tells "change" (another position), "slid" (detail: what moved) and "refused" (a slide that moves nothing). */
+/** Sends the events "change" (another position), "slid" (detail: what moved) and "refused" (nothing moves). */
 export class Session extends EventTarget {
   constructor(app) {
     super();
@@ -34,13 +34,13 @@ export class Session extends EventTarget {
     this.dispatchEvent(new CustomEvent(type, { detail }));
   }
 
-  /** Begins a new game; throws what the server refuses. */
+  /** Starts a new game; throws an error if the server refuses. */
   async start({ game, rules, size, seed }) {
     const request = seed === undefined ? { game, rules, size } : { game, rules, size, seed };
     await this.load("/api/new", request, "");
   }
 
-  /** Takes a game by its seed and moves; throws what the server refuses. */
+  /** Loads a game from its seed and moves; throws an error if the server refuses. */
   async replay({ game, rules, size, seed, moves }) {
     await this.load("/api/replay", { game, rules, size, seed, moves }, moves);
   }
@@ -54,7 +54,7 @@ export class Session extends EventTarget {
     this.adopt({ game, rules, size, seed, moves, position, rng, rewards, score, kept: this.keptBy(answer, moves) });
   }
 
-  // A game that is taken back or shown again does not ask once more whether it goes on.
+  // Whether the player of this game chose to keep playing: do not ask again after an undo or a replay.
   keptBy({ seed }, moves) {
     return Boolean(moves && this.state && this.state.seed === seed && this.state.kept);
   }
@@ -68,19 +68,19 @@ export class Session extends EventTarget {
     this.tell("change");
   }
 
-  /** The model has made moves; the position is that after them. */
+  /** Adds moves of the model; the position is the one after them. */
   append({ moves, position, rng, rewards, score }) {
     this.state = { ...this.state, moves: this.state.moves + moves, position, rng, rewards, score };
     this.saveSoon();
   }
 
-  /** Slides when all slides before it are made. */
+  /** Slides, once all earlier actions are done. */
   slide(slide) {
     this.queue.push(slide);
     this.pump();
   }
 
-  /** Takes the last move back when all slides before it are made. */
+  /** Undoes the last move, once all earlier actions are done. */
   undo() {
     this.queue.push("undo");
     this.pump();
@@ -126,7 +126,7 @@ export class Session extends EventTarget {
     this.tell("change");
   }
 
-  /** The player goes on after the goal. The position stays the same one: who plays may be under way. */
+  /** The player continues after the goal. The state object stays the same, since a watched game may be running. */
   keepPlaying() {
     this.state.kept = true;
     this.flush();
@@ -143,7 +143,7 @@ export class Session extends EventTarget {
     if (this.state) saveGame(this.state);
   }
 
-  /** Ends the session; answers that are still under way are dropped. */
+  /** Ends the session; answers that arrive later are dropped. */
   close() {
     this.flush();
     this.turn += 1;

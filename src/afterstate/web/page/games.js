@@ -1,4 +1,4 @@
-// What the server says of its games. A game on a board is named by a reference: {game, rules, size}.
+// What the server says about its games. A reference {game, rules, size} names a game on a board.
 
 /** Facts of a game by its name: {game, title, rules, faces}, or undefined if the server does not have it. */
 export function gameFacts(app, game) {
@@ -17,7 +17,7 @@ export function boardOf(app, ref) {
   return sizes.find((one) => one.size === ref.size) ?? sizes.at(-1);
 }
 
-/** The nearest reference that the server has: the first game, its first rules and their largest board if need be. */
+/** The closest reference that the server has; if need be the first game, its first rules, their largest board. */
 export function fitRef(app, ref) {
   const { game } = gameFacts(app, ref?.game) ?? app.about.games[0];
   const near = { ...ref, game };

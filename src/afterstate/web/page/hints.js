@@ -5,7 +5,7 @@ import { lookAhead } from "./store.js";
 
 const SHORTEST = 0.3;
 
-/** A value in full, with one digit behind the point if it is small. */
+/** A value in full, with one decimal if it is small. */
 export function valueText(value) {
   return Math.abs(value) < 100 ? value.toFixed(1).replace("-", "−") : whole(value);
 }
@@ -88,7 +88,7 @@ export class Hints {
     button.setAttribute("aria-label", `Slide ${slide}${words}`);
   }
 
-  /** Takes the values away; the edges are plain buttons again. */
+  /** Removes the values; the edges are plain buttons again. */
   clear() {
     this.wanted = null;
     for (const slide of SLIDES) {

@@ -16,7 +16,7 @@ function typing(target) {
   return target instanceof Element && target.closest("input, select, textarea, dialog[open]") !== null;
 }
 
-/** Calls `onslide(slide)` and `commands[code]()` for key presses; returns a function that ends it. */
+/** Calls `onslide(slide)` and `commands[code]()` for key presses; returns a function that stops it. */
 export function listenKeys(onslide, commands) {
   const listen = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;

@@ -38,7 +38,7 @@ function bytesOf(packed) {
   }
 }
 
-/** The moves in a link; throws an Error with a sentence for people. */
+/** The moves in a link; throws an Error with a readable message. */
 export function unpackMoves(packed) {
   const bytes = bytesOf(packed);
   let count = 0;
@@ -61,7 +61,7 @@ export function gameLink({ game, rules, size, seed, moves }) {
   return `${location.origin}/#replay/${[game, rules, size, seed, packMoves(moves)].join("/")}`;
 }
 
-/** What follows "#replay/" as {game, rules, size, seed, moves}; throws an Error with a sentence for people. */
+/** Reads what follows "#replay/" -> {game, rules, size, seed, moves}; throws an Error with a readable message. */
 export function readLink(rest) {
   const parts = rest.split("/").map(decodeURIComponent);
   if (parts.length !== 5) throw damaged("it does not name a game, its seed and its moves");

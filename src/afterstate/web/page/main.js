@@ -1,4 +1,4 @@
-// The shell: routes by location.hash, the object that views share, toasts, theme, the server's absence.
+// The frame of the page: routes by location.hash, the object that views share, toasts, theme, lost connections.
 
 import { api, connection, persist } from "./api.js";
 import { button, h } from "./dom.js";
@@ -129,9 +129,9 @@ function leave() {
 
 function showFailure(title, error) {
   leave();
-  const retry = button("Load the page again", () => location.reload());
+  const retry = button("Reload the page", () => location.reload());
   const words = `${title} could not be shown: ${error.message}`;
-  const parts = [h("h2", {}, "Something is missing"), h("p", {}, words), retry];
+  const parts = [h("h2", {}, "Something went wrong"), h("p", {}, words), retry];
   main.replaceChildren(h("div", { class: "empty", role: "alert" }, parts));
 }
 
@@ -153,7 +153,7 @@ function startTheme() {
 function startConnection() {
   const away = byId("away");
   connection.addEventListener("away", () => {
-    away.textContent = "The server is away. Your game is kept here and goes on when it is back.";
+    away.textContent = "The server is not reachable. Your game is safe here and continues when it is back.";
     away.hidden = false;
   });
   connection.addEventListener("back", () => {
@@ -163,7 +163,7 @@ function startConnection() {
   });
 }
 
-// The very first start compiles for a minute: say so, and take it back when it is over.
+// The very first start compiles for a minute: say so until it is over.
 async function tellBeginning(about) {
   const note = byId("beginning");
   for (let { state } = about; state !== "ready"; ) {

@@ -1,6 +1,6 @@
-// Which tile goes where in a slide, from the boards before and after it alone.
+// Finds which tile goes where in a slide, only from the boards before and after it.
 
-/** The cells of each line, from the wall that the tiles slide to. */
+/** The cells of each line, starting at the wall that the tiles slide to. */
 export function linesOf(slide, rows, columns) {
   const upright = slide === "up" || slide === "down";
   const count = upright ? columns : rows;
@@ -14,7 +14,7 @@ export function linesOf(slide, rows, columns) {
   return lines;
 }
 
-// In both games a merge makes a larger tile, so a tile that is found again as it was has not merged.
+// A merge always makes a larger tile, so a tile that is unchanged has not merged.
 function movesOfLine(before, after, cells) {
   const queue = cells.filter((cell) => before[cell] !== "0");
   const moves = [];
@@ -32,7 +32,7 @@ export function slideMoves({ before, after, slide, rows, columns }) {
   return linesOf(slide, rows, columns).flatMap((cells) => movesOfLine(before, after, cells));
 }
 
-/** The cells in which a new tile has come. */
+/** The cells with a new tile. */
 export function newCells(after, tiles) {
   return [...tiles].flatMap((tile, cell) => (tile !== after[cell] ? [cell] : []));
 }

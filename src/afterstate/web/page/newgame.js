@@ -1,10 +1,10 @@
-// The panel in which a new game is chosen.
+// The dialog to choose a new game.
 
 import { button, h, icon, segmented, selectField } from "./dom.js";
 import { fitRef, ruleOptions, rulesOf, sizeOptions } from "./games.js";
 
 export class NewGameDialog {
-  /** `start({game, rules, size, seed})` begins the game and throws what is refused. */
+  /** `start({game, rules, size, seed})` starts the game, or throws an error. */
   constructor(app, start) {
     Object.assign(this, { app, start });
     this.choice = fitRef(app, null);
@@ -12,7 +12,7 @@ export class NewGameDialog {
     this.element.addEventListener("click", (event) => event.target === this.element && this.element.close());
   }
 
-  /** Opens with the choices of the game that is played. */
+  /** Opens with the choices of the current game. */
   open(ref, inProgress) {
     this.choice = fitRef(this.app, ref);
     this.inProgress = inProgress;
@@ -41,12 +41,12 @@ export class NewGameDialog {
   seedField() {
     const hints = { inputmode: "numeric", placeholder: "random", autocomplete: "off" };
     this.seed = h("input", { type: "text", ...hints, data: { testid: "seed" } });
-    return h("label", { class: "field" }, h("span", {}, "Seed (optional: the same number, the same tiles)"), this.seed);
+    return h("label", { class: "field" }, h("span", {}, "Seed (optional: same seed, same tiles)"), this.seed);
   }
 
   foot() {
     this.error = h("p", { class: "error", role: "alert" });
-    const words = this.inProgress ? "This replaces the game that you are playing." : "";
+    const words = this.inProgress ? "This replaces your current game." : "";
     const start = h("button", { class: "button primary", type: "submit", data: { testid: "start-game" } }, "Start");
     return [this.error, h("p", { class: "muted little" }, words), start];
   }
@@ -60,7 +60,7 @@ export class NewGameDialog {
     this.element.querySelectorAll("input, select")[this.focusAfter(focused)]?.focus();
   }
 
-  // The radio buttons are drawn anew; the chosen one takes the focus, as it does without us.
+  // The radio buttons are new elements, so the focus must be set on the chosen one again.
   focusAfter(focused) {
     const games = this.app.about.games.length;
     if (focused < 0 || focused >= games) return focused;

@@ -2,7 +2,7 @@
 
 import { fitRef } from "./games.js";
 
-/** One line of text for tiles: rows of faces between slashes, and the next tile where it is shown. */
+/** Tiles as one line of text: rows of faces separated by slashes, and the next tile if it is shown. */
 export function textOf(tiles, faces, columns, next) {
   const rows = [];
   for (let at = 0; at < tiles.length; at += columns) {
@@ -11,7 +11,7 @@ export function textOf(tiles, faces, columns, next) {
   return rows.join(" / ") + (next ? ` | next ${next}` : "");
 }
 
-/** What a text tells without rules: {rows: [[face, ..], ..], next} or null if it is not a board at all. */
+/** Reads a text without knowing the rules -> {rows: [[face, ..], ..], next}, or null if it is not a board. */
 export function readBoard(text) {
   const [board, ...rest] = text.trim().split("|");
   const rows = board.trim().split(/\s*\/\s*|\n+/).map((row) => row.trim().split(/[\s,]+/));
@@ -21,13 +21,13 @@ export function readBoard(text) {
   return { rows: rows.map((row) => row.map(Number)), next };
 }
 
-/** Tiles of faces, or null if the game has no such tile. */
+/** Faces -> tiles, or null if the game does not have one of them. */
 export function tilesOf(rows, faces) {
   const indexes = rows.flat().map((face) => faces.indexOf(face));
   return indexes.includes(-1) ? null : indexes.map((index) => index.toString(36)).join("");
 }
 
-/** Which game, rules and size a text is of, as near as possible to `ref`. */
+/** Guesses the game, rules and size of a text, as close as possible to `ref`. */
 export function guessRef(app, text, ref) {
   const board = readBoard(text);
   if (!board) return ref;

@@ -1,4 +1,4 @@
-// Play: the board, what is told around it, and what the player can do.
+// Play: the board, what is shown around it, and what the player can do.
 
 import { Board, shapeOf } from "./board.js";
 import { button, card, h, icon, whole } from "./dom.js";
@@ -19,7 +19,7 @@ import { watchPanel } from "./watchpanel.js";
 
 const HINTS_UP_TO = 6;
 
-/** Shows Play in `root`; returns what takes it away. */
+/** Shows Play in `root`; returns a function that removes it. */
 export function mount(root, app) {
   const view = new PlayView(root, app);
   view.open();
@@ -91,7 +91,7 @@ class PlayView {
     app.events.addEventListener("look", this.onlook);
     this.unlisten = listenKeys((slide) => this.slide(slide), this.commands());
     listenSwipes(this.place, (slide) => this.slide(slide));
-    // Who chose by pointer goes on with the arrow keys on the board, not in the control.
+    // After a choice by pointer, the arrow keys slide the board and not the control.
     this.root.addEventListener("change", ({ target }) => target.matches(":focus-visible") || target.blur());
   }
 
@@ -158,20 +158,20 @@ class PlayView {
     this.endReplay();
     const { game, rules, size } = choice;
     keep("last", { game, rules, size });
-    this.app.announce("A new game has begun.");
+    this.app.announce("A new game has started.");
   }
 
   async share() {
     const link = gameLink(this.session.state);
     try {
       await navigator.clipboard.writeText(link);
-      this.app.toast("A link to this game is in the clipboard.");
+      this.app.toast("Copied a link to this game.");
     } catch {
       this.status.showLink(link);
     }
   }
 
-  // --- a game that comes by a link
+  // --- a game from a link
 
   offerLink() {
     let game = null;
@@ -188,7 +188,7 @@ class PlayView {
     else this.status.ask(gameName(this.app, game), game, () => this.openLink(game), () => this.endReplay());
   }
 
-  // "#play/MODEL": a model is to be watched, in a game of its own.
+  // "#play/MODEL": watch a model in a new game.
   offerModel(id) {
     history.replaceState(null, "", "#play");
     const model = this.app.models().find((one) => one.id === id);
@@ -344,7 +344,7 @@ class PlayView {
     this.refresh();
   }
 
-  /** Brings all that depends on the position and the choices in step; cheap enough for every frame. */
+  /** Updates everything that depends on the position and the choices; cheap enough for every frame. */
   refresh() {
     const { state } = this.session;
     if (!state) return;

@@ -1,4 +1,4 @@
-// A game that came by a link: play it again, step, go to any move, go on from there.
+// Replay of a game from a link: play, step, go to any move, continue from there.
 
 import { NAMES, button, h, icon, whole } from "./dom.js";
 import { setting } from "./store.js";
@@ -7,7 +7,7 @@ import { speedOf } from "./watch.js";
 const FASTEST = 20;
 
 export class ReplayBar {
-  /** `game` is the whole game; `onclose` is called when the player goes on from here. */
+  /** `game` is the whole game; `onclose` is called when the player continues from here. */
   constructor(app, session, game, onclose) {
     Object.assign(this, { app, session, game, onclose });
     this.moving = false;
@@ -26,7 +26,7 @@ export class ReplayBar {
     this.count = h("span", { class: "num little muted" });
     const go = button("Continue from here", () => this.onclose());
     const back = button(icon("back"), () => this.seek(this.at - 1), { label: "One move back" });
-    const step = button(icon("step"), () => this.step(), { label: "One move on" });
+    const step = button(icon("step"), () => this.step(), { label: "One move forward" });
     const head = h("div", { class: "row apart" }, h("h2", {}, "Replay"), this.count);
     const buttons = h("div", { class: "row" }, back, this.toggle, step, go);
     const props = { class: "card replay-bar", "aria-label": "Replay", data: { testid: "replay-bar" } };
@@ -45,7 +45,7 @@ export class ReplayBar {
     this.toggle.replaceChildren(icon(this.playing ? "pause" : "play"), this.playing ? "Pause" : "Play");
   }
 
-  /** Goes to a move; while one answer is awaited only the last wish counts. */
+  /** Goes to a move; while an answer is pending, only the last request counts. */
   async seek(at) {
     this.pause();
     this.wanted = Math.max(0, Math.min(at, this.game.moves.length));
@@ -68,7 +68,7 @@ export class ReplayBar {
     }
   }
 
-  /** One move on, with its slide. */
+  /** One move forward, animated. */
   async step() {
     if (this.moving || this.at >= this.game.moves.length) return;
     this.moving = true;

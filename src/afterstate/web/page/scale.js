@@ -1,4 +1,4 @@
-// Numbers for charts: ticks, short and full figures, and fewer points where a pixel cannot show more.
+// Numbers for charts: ticks, short and full figures, and only as many points as the pixels can show.
 
 /** A step of 1, 2 or 5 times a power of ten that cuts `span` into about `count` parts. */
 export function niceStep(span, count, least = 0) {
@@ -52,7 +52,7 @@ export function percent(share, digits = 1) {
   return Number.isFinite(share) ? `${trim((100 * share).toFixed(digits))}%` : "–";
 }
 
-/** The points that a picture with one column a pixel needs: first, lowest, highest and last of each column. */
+/** Keeps the points that are visible: first, lowest, highest and last of each pixel column. */
 export function thin(points, columnOf) {
   const kept = [];
   let begin = 0;
@@ -71,7 +71,7 @@ export function thin(points, columnOf) {
   return kept;
 }
 
-/** Index of the item whose x is nearest; items are in the order of their x. */
+/** Index of the item with the nearest x; items are sorted by x. */
 export function nearest(items, x, xOf = (point) => point[0]) {
   let low = 0, high = items.length - 1;
   while (high - low > 1) {
@@ -82,7 +82,7 @@ export function nearest(items, x, xOf = (point) => point[0]) {
   return high >= 0 && Math.abs(xOf(items[high]) - x) < Math.abs(xOf(items[low]) - x) ? high : low;
 }
 
-/** Move label positions apart by at least `gap`, within low..high, as near as can be to where they were. */
+/** Moves labels apart by at least `gap`, within low..high, as little as possible. */
 export function pushApart(wanted, gap, low, high) {
   const order = wanted.map((at, index) => ({ at, index })).sort((one, other) => one.at - other.at);
   const room = Math.min(gap, (high - low) / Math.max(1, order.length - 1));

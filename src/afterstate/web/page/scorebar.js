@@ -1,4 +1,4 @@
-// Score and next tile: what is told above the board.
+// Score and next tile, shown above the board.
 
 import { loneTile, markTile } from "./board.js";
 import { h, whole } from "./dom.js";
@@ -22,12 +22,12 @@ export class ScoreBar {
     this.shown = null;
   }
 
-  /** Tells the score. */
+  /** Shows the score. */
   tell(score) {
     this.score.textContent = whole(score);
   }
 
-  /** Shows the next tile, with what a screen reader says of it, or hides its place where there is none. */
+  /** Shows the next tile, with words for screen readers, or hides its place if there is none. */
   showNext(game, faces, next, words) {
     if (next === this.shown?.next && game === this.shown?.game) return;
     this.shown = { game, next };
@@ -39,7 +39,7 @@ export class ScoreBar {
     return this.nextSlot.replaceChildren(tile, h("span", { class: "visually-hidden" }, words === next ? "" : words));
   }
 
-  /** Lets what a slide brought rise and fade. */
+  /** Shows the points of a slide; they rise and fade. */
   gain(points) {
     if (points <= 0) return;
     const element = h("span", { class: "gain num" }, `+${whole(points)}`);

@@ -1,10 +1,10 @@
-// The line below the board. It keeps its place, so that nothing jumps when a game is won or over.
+// The line below the board. Its place is always there, so that nothing jumps when a game is won or over.
 
 import { ARROWS, button, h, whole } from "./dom.js";
 
 const WORDS = {
-  watching: "The player plays. Make a move to take over.",
-  replaying: "Make a move to go on from here.",
+  watching: "The model is playing. Make a move to take over.",
+  replaying: "Make a move to continue from here.",
 };
 
 export class Status {
@@ -14,7 +14,7 @@ export class Status {
     this.kind = null;
   }
 
-  /** Tells what the position calls for; something asked or offered stays until it is answered. */
+  /** Shows what fits the position; a question or an offer stays until it is answered. */
   show(session, mode, goal, actions) {
     if (this.special) return;
     const { state } = session;
@@ -35,7 +35,7 @@ export class Status {
   make(kind, state, goal, actions) {
     if (kind === "over") return this.over(state, actions);
     if (kind === "won") {
-      const words = h("p", {}, h("strong", {}, `${goal} is reached. `), "The game goes on as long as you like.");
+      const words = h("p", {}, h("strong", {}, `You reached ${goal}. `), "You can keep playing as long as you like.");
       const goOn = button("Keep playing", actions.keep, { testid: "keep-playing" });
       return h("div", { class: "banner", role: "status" }, words, goOn);
     }
@@ -63,15 +63,15 @@ export class Status {
     this.element.replaceChildren(element);
   }
 
-  /** A link holds a game; another one is under way. */
+  /** Asks whether the game of a link may replace the current one. */
   ask(name, game, onshow, onkeep) {
-    const words = `This link holds a game of ${name}, ${whole(game.moves.length)} moves. Show it in place of yours?`;
+    const words = `This link is a game of ${name}, ${whole(game.moves.length)} moves. Show it instead of yours?`;
     this.question(words, "Show it", onshow, onkeep);
   }
 
-  /** A model is to be watched; a game is under way. */
+  /** Asks whether a new game for a model may replace the current one. */
   askToWatch(model, onstart, onkeep) {
-    this.question(`Begin a new game for ${model.name} to play, in place of yours?`, "Begin", onstart, onkeep);
+    this.question(`Start a new game for ${model.name}, instead of yours?`, "Start", onstart, onkeep);
   }
 
   question(words, yes, onyes, onkeep) {
@@ -79,13 +79,13 @@ export class Status {
     this.setSpecial(h("div", { class: "banner", role: "alert", data: { testid: "link-question" } }, parts));
   }
 
-  /** Something that can be done now, until it is done. */
+  /** Shows an offer until one of its buttons is used. */
   offer(element) {
     element.addEventListener("click", (event) => event.target.closest("button") && this.answered());
     this.setSpecial(element);
   }
 
-  /** A link that could not be copied is shown, to be copied by hand. */
+  /** Shows a link that could not be copied, to copy by hand. */
   showLink(link) {
     const input = h("input", { type: "text", readonly: true, value: link });
     const field = h("label", { class: "field" }, h("span", {}, "Copy this link"), input);
@@ -93,7 +93,7 @@ export class Status {
     input.select();
   }
 
-  /** Makes room for what the position calls for. */
+  /** Removes a question or an offer. */
   answered() {
     if (!this.special) return;
     this.special = null;

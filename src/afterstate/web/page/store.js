@@ -1,4 +1,4 @@
-// What survives a reload: the game that is played and the choices made.
+// What survives a reload: the current game and the settings.
 
 const memory = new Map();
 
@@ -15,7 +15,7 @@ function write(key, value) {
   try {
     localStorage.setItem(`afterstate.${key}`, value);
   } catch {
-    // Storage is full or forbidden: the page goes on without it.
+    // Storage is full or forbidden: the page works without it.
   }
 }
 
@@ -38,18 +38,18 @@ const DEFAULTS = {
 
 const settings = { ...DEFAULTS, ...readObject("settings") };
 
-/** A choice made earlier: "models", "look", "hints", "speed", "last". */
+/** A setting: "models", "look", "hints", "speed", "last". */
 export function setting(name) {
   return settings[name];
 }
 
-/** Keeps a choice. */
+/** Saves a setting. */
 export function keep(name, value) {
   settings[name] = value;
   write("settings", JSON.stringify(settings));
 }
 
-/** The look-ahead chosen for the whole page, as fields of a request: {depth} or {move_time}. */
+/** The look-ahead of the whole page, as fields of a request: {depth} or {move_time}. */
 export function lookAhead() {
   const [kind, value] = settings.look.split(":");
   return kind === "time" ? { move_time: Number(value) / 1000 } : { depth: Number(value) };
@@ -57,19 +57,19 @@ export function lookAhead() {
 
 let isShown = () => true;
 
-/** A kept game that the server cannot go on with, such as one of a game it was started without, is passed over. */
+/** Ignores a saved game that fails `test`, such as a game that the server does not have. */
 export function showGamesIf(test) {
   isShown = test;
 }
 
-/** The game that is played: {game, rules, size, seed, moves, position, rng, rewards, score, kept} or null. */
+/** The current game: {game, rules, size, seed, moves, position, rng, rewards, score, kept} or null. */
 export function loadGame() {
   const game = readObject("game");
   const whole = game && typeof game.moves === "string" && game.position && typeof game.rng === "string";
   return whole && isShown(game) ? game : null;
 }
 
-/** Keeps the game that is played. */
+/** Saves the current game. */
 export function saveGame(game) {
   write("game", JSON.stringify(game));
 }
@@ -80,7 +80,7 @@ export function loadTheme() {
   return theme === "light" || theme === "dark" ? theme : "auto";
 }
 
-/** Keeps the theme and shows it. */
+/** Saves the theme and shows it. */
 export function applyTheme(theme) {
   write("theme", theme);
   if (theme === "auto") delete document.documentElement.dataset.theme;

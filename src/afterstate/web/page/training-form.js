@@ -1,4 +1,4 @@
-// The form that starts a run: a recipe, or options of one's own.
+// The form that starts a run: a recipe, or your own options.
 
 import { h, segmented, selectField } from "./dom.js";
 import { fitRef, gameFacts, ruleOptions, sizeOptions } from "./games.js";
@@ -7,7 +7,7 @@ const NETWORKS = [["4x6", "4x6: four patterns of 6 cells"], ["8x6", "8x6: strong
 const TIMES = [["30s", "30 seconds"], ["2m", "2 minutes"], ["10m", "10 minutes"], ["1h", "1 hour"]];
 const FIRST = "quick";
 
-/** The form: {element, recipes(list), focus()}; `start(body)` is called with what POST /api/runs takes. */
+/** The form: {element, recipes(list), focus()}; `start(body)` is called with the body for POST /api/runs. */
 export function startForm(app, start) {
   const error = h("p", { class: "error", role: "alert", data: { testid: "train-error" } });
   const recipe = recipePart(app);
@@ -78,10 +78,10 @@ function sentence(text) {
 function ownPart(app) {
   const methods = app.about.methods.map((one) => [one.name, `${one.name.toUpperCase()}: ${one.about}`]);
   const chosen = { ...fitRef(app, null), network: "4x6", method: methods.at(-1)[0], until: "time", time: "30s" };
-  const patterns = textField("Patterns", "0123,4567,012456,45689a", "Cells as hex digits, with commas between.");
-  const lambda = textField("Lambda", "0.5", "0 to 1; empty for the usual one.", "decimal");
+  const patterns = textField("Patterns", "0123,4567,012456,45689a", "Cells as hex digits, separated by commas.");
+  const lambda = textField("Lambda", "0.5", "0 to 1; empty for the default.", "decimal");
   const games = textField("Games", "20k", "Such as 5000, 20k or 1M.");
-  const name = textField("Name", "my run", "Empty for one of its own.");
+  const name = textField("Name", "my run", "Leave empty to get one.");
   games.input.value = "20k";
   const ofGame = h("div", { class: "train-pair" });
   const times = selectField("Time", TIMES, chosen.time, (value) => { chosen.time = value; });
@@ -118,10 +118,10 @@ function ownPart(app) {
   return { element, body };
 }
 
-/** {name: number} from text, nothing from empty text; what is no number is told before it is sent. */
+/** Text -> {name: number}, or {} if it is empty; throws an Error if it is not a number from 0 to 1. */
 function shareFrom(name, text) {
   const number = Number(text);
-  if (!(number >= 0 && number <= 1)) throw new Error(`${name} is a number from 0 to 1, not ${text}.`);
+  if (!(number >= 0 && number <= 1)) throw new Error(`${name} must be a number from 0 to 1, not ${text}.`);
   return text ? { [name]: number } : {};
 }
 

@@ -1,4 +1,4 @@
-// One row for each run: what it is, how far it is, how well it plays, and what can be done with it.
+// One row for each run: what it is, its progress, how well it plays, and its buttons.
 
 import { h, whole } from "./dom.js";
 import { percent, short } from "./scale.js";
@@ -13,24 +13,24 @@ export function duration(seconds) {
   return `${Math.floor(all / 3600)}h ${String(Math.floor((all % 3600) / 60)).padStart(2, "0")}m`;
 }
 
-/** How far a run is, 0 to 1, or null when it has no end. */
+/** Progress of a run, 0 to 1, or null if it has no end. */
 export function shareDone(run) {
   if (run.total) return Math.min(1, run.games / run.total);
   if (run.limit) return Math.min(1, run.seconds / run.limit);
   return null;
 }
 
-/** What to ask of a run that has done all it should: twice as much. */
+/** How to resume a run; if it is done, with twice its limit. */
 export function further(run) {
   if (run.status !== "done") return { body: {}, words: "Resume" };
-  if (run.total) return { body: { games: String(2 * run.total) }, words: `Go on to ${short(2 * run.total)} games` };
+  if (run.total) return { body: { games: String(2 * run.total) }, words: `Continue to ${short(2 * run.total)} games` };
   const twice = 2 * run.limit;
-  if (run.limit) return { body: { time: `${Math.round(twice)}s` }, words: `Go on to ${duration(twice)}` };
+  if (run.limit) return { body: { time: `${Math.round(twice)}s` }, words: `Continue to ${duration(twice)}` };
   return { body: {}, words: "Resume" };
 }
 
 /**
- * A row: {element, update(run, {chosen, color, name})}, where `name` is that of the run's game.
+ * A row: {element, update(run, {chosen, color, name})}, where `name` is the name of the run's game.
  * The `actions` select, stop, resume and watch are called with the run.
  */
 export function runRow(actions) {

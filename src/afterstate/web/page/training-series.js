@@ -1,8 +1,8 @@
-// What the charts of training draw: series from the records of runs.
+// Series for the training charts, from the records of runs.
 
 const blocks = (records) => records.filter((one) => one.kind === "block");
 
-/** Mean scores: of one run its blocks and its evaluations with their intervals, of several runs one line each. */
+/** Mean scores. One run: its blocks, and its evaluations with intervals. Several runs: one line each. */
 export function scoreSeries(shown) {
   if (shown.length !== 1) return shown.map(({ run, records }) => lineOf(run.name, blocks(records), "mean"));
   const { records } = shown[0];
@@ -12,7 +12,7 @@ export function scoreSeries(shown) {
   return [learned, { name: "measured", points: measured, color: 2, marker: "diamond", line: false }];
 }
 
-/** Tile rates: of one run all that change, of several runs the rate of the tile that counts as a win. */
+/** Tile rates. One run: all tiles that are not always reached. Several runs: the win tile of each. */
 export function tileSeries(shown) {
   if (shown.length !== 1) return shown.map(({ run, records }) => lineOf(run.name, blocks(records), "win_rate"));
   const learned = blocks(shown[0].records);
@@ -33,7 +33,7 @@ function tilesOf(records) {
   return [...tiles].sort((one, other) => other - one);
 }
 
-/** A record names only tiles that some game ended with: smaller ones were always reached, larger ones never. */
+/** A record lists only tiles that some game ended with: smaller ones were always reached, larger ones never. */
 function rateOf(reached, tile) {
   const least = Math.min(...Object.keys(reached).map(Number));
   return reached[tile] ?? (tile < least ? 1 : 0);

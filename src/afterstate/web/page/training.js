@@ -1,4 +1,4 @@
-// The Training view: runs as they go, their curves, and a form to start one.
+// The Training view: live runs, their curves, and a form to start one.
 
 import { whenBack } from "./api.js";
 import { lineChart } from "./chart.js";
@@ -13,7 +13,7 @@ const RUNS_MS = 2000, RECORDS_MS = 1000, MOST_SHOWN = 6;
 const FIRST_RUN = { time: "30s", method: "tc", lambda: 0.5 };
 const chosen = new Set();
 
-/** Shows the view in `root`; the answer takes it away. */
+/** Shows the view in `root`; returns a function that removes it. */
 export function mount(root, app) {
   const view = new Training(root, app);
   return () => view.close();
@@ -44,7 +44,7 @@ class Training {
     this.first = this.#emptyState();
     this.score = lineChart({
       series: [], title: "Mean score over games", xLabel: "games", yLabel: "mean score", valueFormat: full,
-      height: 300, xMin: 0, empty: "The first figures come after a block of games",
+      height: 300, xMin: 0, empty: "The first data comes after a block of games",
     });
     this.score.dataset.testid = "chart-score";
     this.tiles = lineChart({
@@ -68,7 +68,7 @@ class Training {
   #emptyState() {
     const ref = fitRef(this.app, null);
     const words = `Train your first player: 30 seconds. It learns ${gameName(this.app, ref)} here, on this machine, `
-      + "and you see it getting better.";
+      + "and you can watch it improve.";
     const error = h("p", { class: "error", role: "alert" });
     const button = h("button", { class: "button primary", type: "button", data: { testid: "train-first" } },
       "Train one now: 30 seconds");
@@ -82,7 +82,7 @@ class Training {
       h("p", {}, words), button, error);
   }
 
-  /** Call `work` again and again; when the server is away, wait for it. */
+  /** Calls `work` again and again; waits while the server is not reachable. */
   async #repeat(pause, work) {
     while (this.open) {
       try {
@@ -97,7 +97,7 @@ class Training {
 
   async #waitOut(problem) {
     if (!this.open) return;
-    this.note.textContent = problem.status === 0 ? "The figures wait for the server." : problem.message;
+    this.note.textContent = problem.status === 0 ? "Waiting for the server." : problem.message;
     this.note.hidden = false;
     if (problem.status === 0) await whenBack();
   }
@@ -114,7 +114,7 @@ class Training {
     await this.#noticeModels(before);
   }
 
-  /** A run that has a model now is a model that the other views do not know yet. */
+  /** Tells the other views about new models, and announces runs that are done. */
   async #noticeModels(before) {
     const known = new Map(before.map((run) => [run.id, run]));
     const fresh = this.runs.filter((run) => {
@@ -135,7 +135,7 @@ class Training {
   }
 
   #showLayout() {
-    // Nothing jumps: what depends on the runs comes with them.
+    // So that nothing jumps, what depends on the runs appears with them.
     this.layout.classList.toggle("train-waiting", this.runs === null);
     const none = this.runs !== null && !this.runs.length;
     this.first.hidden = !none;
@@ -170,7 +170,7 @@ class Training {
   }
 
   #choose(run, on) {
-    if (on && chosen.size >= MOST_SHOWN) this.app.toast(`One picture shows ${MOST_SHOWN} runs at most.`);
+    if (on && chosen.size >= MOST_SHOWN) this.app.toast(`A chart shows at most ${MOST_SHOWN} runs.`);
     else if (on) chosen.add(run.id);
     else chosen.delete(run.id);
     this.cleared = !chosen.size;

@@ -1,4 +1,4 @@
-// Nobody plays this game yet: train a player in half a minute, and see it happen.
+// There is no model for this game yet: train one in half a minute, and watch it learn.
 
 import { persist } from "./api.js";
 import { brief, button, h, whole } from "./dom.js";
@@ -22,7 +22,7 @@ function doingText(run) {
 }
 
 export class TrainCard {
-  /** `onwatch` and `onhints` are what is offered when the new player is there. */
+  /** `onwatch` and `onhints` are offered when the new player is ready. */
   constructor(app, { onwatch, onhints }) {
     Object.assign(this, { app, onwatch, onhints });
     this.closed = false;
@@ -31,18 +31,18 @@ export class TrainCard {
     this.element = h("section", { class: "card stack train-card", "aria-label": "Train a player" });
   }
 
-  /** Invites to train a player for this game, unless a training is under way. */
+  /** Offers to train a player for this game, unless one is being trained. */
   show(ref) {
     if (this.busy) return;
     this.ref = ref;
     const kind = { kind: "primary", testid: "train-now" };
     const begin = button("Train one now, 30 seconds", () => this.start(begin), kind);
-    const words = "It learns by playing against itself on this computer, then plays and gives hints here.";
+    const words = "It learns by playing games on this computer. Then it plays and gives hints here.";
     this.element.replaceChildren(h("h2", {}, "No player for this game yet"), h("p", { class: "muted" }, words), begin);
     this.findRun();
   }
 
-  // A training that was begun before this view was opened goes on.
+  // A run may have been started before this view was opened.
   async findRun() {
     const { ref } = this;
     try {
@@ -53,7 +53,7 @@ export class TrainCard {
       this.showProgress();
       await this.follow();
     } catch {
-      // Without the list of runs there is still the button.
+      // Without the list of runs, the button still works.
     }
   }
 
@@ -106,7 +106,7 @@ export class TrainCard {
     return undefined;
   }
 
-  /** What to do with the player that has just been trained, once. */
+  /** Offers, once, what to do with the new player. */
   offer(ref) {
     if (!this.ready || !sameGame(this.run, ref)) return null;
     this.ready = null;

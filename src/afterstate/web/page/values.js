@@ -1,4 +1,4 @@
-// The answer to "what now": four values, and the best line as small boards.
+// The answer to "what now?": four values, and the best line as small boards.
 
 import { Board, shapeOf } from "./board.js";
 import { ARROWS, SLIDES, h, whole } from "./dom.js";
@@ -43,7 +43,7 @@ export function valuesTable(answer, chosen, onchoose) {
   return h("table", { class: "values", data: { testid: "analyse-values" } }, caption, head, h("tbody", {}, rows));
 }
 
-/** The best line: a small board after each slide; `ongo(text)` takes one up. */
+/** The best line: a small board after each slide; `ongo(text)` is called when one is chosen. */
 export function bestLine(line, { game, size, faces }, ongo) {
   const steps = line.map((one, at) => {
     const board = new Board({ ...shapeOf(size), faces, game, small: true });

@@ -1,4 +1,4 @@
-// The model's play: moves come in batches, one request ahead of what is shown, and are shown when they are due.
+// Play by a model: moves come in batches, one request ahead of the display, and each is shown when it is due.
 
 import { persist } from "./api.js";
 import { lookAhead } from "./store.js";
@@ -10,12 +10,12 @@ const LATE_MS = 250;
 const RATE_MS = 1_000;
 const FASTEST = 2_000;
 
-/** Moves a second for a slider from 0 to 1; Infinity is as fast as it can. */
+/** Moves a second for a slider from 0 to 1; Infinity is as fast as possible. */
 export function speedOf(slider) {
   return slider >= 1 ? Infinity : 10 ** (slider * Math.log10(FASTEST));
 }
 
-/** Tells "start", "stop", "moved" (detail: {frame, slid}) and "rate" (detail: moves/s). */
+/** Sends the events "start", "stop", "moved" (detail: {frame, slid}) and "rate" (detail: moves/s). */
 export class Watcher extends EventTarget {
   constructor(app, session) {
     super();
@@ -53,7 +53,7 @@ export class Watcher extends EventTarget {
     this.tick(this.turn);
   }
 
-  /** Stops; the moves that have begun to show are shown to their end at once. */
+  /** Stops, and shows the end of the current batch at once. */
   pause() {
     if (!this.running) return;
     this.running = false;
@@ -64,7 +64,7 @@ export class Watcher extends EventTarget {
     this.tell("stop");
   }
 
-  /** The same with what is chosen now; a batch that was asked for before is dropped. */
+  /** Starts again with the current choices; a pending batch is dropped. */
   restart() {
     if (!this.running) return;
     this.pause();
@@ -119,12 +119,12 @@ export class Watcher extends EventTarget {
     this.finishBatch();
     const { answer, base, lasts } = this.next;
     this.next = null;
-    // A slide that was still under way has changed the position since.
+    // A slide that was still pending has changed the position since.
     if (base !== this.session.state) return this.fetch(this.session.state);
     if (now - this.due > LATE_MS) this.due = now;
     const start = this.speed === Infinity ? now : this.due;
     const each = lasts / Math.max(answer.moves.length, 1);
-    // A frame is due when its move begins; of several moves that share a frame, when the last one is made.
+    // A frame is due when its move begins; if several moves share a frame, when the last one begins.
     const made = this.session.state.moves.length;
     const timed = (frame) => ({ ...frame, moves: made + frame.at, due: start + (frame.at - 1) * each });
     this.batch = { frames: answer.frames.map(timed), shown: 0 };

@@ -1,4 +1,4 @@
-// The card of the player: which one, how far it looks ahead, its values, its play.
+// The card of the model: which one, how far it looks ahead, its values, its play.
 
 import { lookField, modelField } from "./choice.js";
 import { brief, button, card, h, icon } from "./dom.js";
@@ -9,7 +9,7 @@ const RATE_EVERY_MS = 250;
 
 function speedText(slider) {
   const speed = speedOf(slider);
-  if (speed === Infinity) return "as fast as it can";
+  if (speed === Infinity) return "as fast as possible";
   return `${speed < 10 ? Number(speed.toFixed(1)) : brief(speed)} ${speed === 1 ? "move" : "moves"} a second`;
 }
 
@@ -46,7 +46,7 @@ function rateText(watcher) {
   return element;
 }
 
-/** The card's parts; `hints` is {on(), toggle()}. */
+/** The card: {element, refresh(), show(ref), close()}; `hints` is {on(), toggle()}. */
 export function watchPanel(app, session, watcher, hints) {
   const models = modelField(app, session.ref);
   const playOrPause = () => (watcher.running ? watcher.pause() : watcher.play());
@@ -63,8 +63,8 @@ export function watchPanel(app, session, watcher, hints) {
   watcher.addEventListener("stop", refresh);
   const choices = h("div", { class: "choices" }, lookField(app), values);
   const buttons = h("div", { class: "row" }, toggle, step);
-  const note = h("p", { class: "row apart muted little" }, "Your move takes over.", rateText(watcher));
-  // What is used while looking at the board stands nearest to it, where the card is below the board.
+  const note = h("p", { class: "row apart muted little" }, "Make a move to take over.", rateText(watcher));
+  // On narrow screens the card is below the board: what is used while watching comes first.
   const element = card("The player", buttons, speedControl(watcher), note, h("hr", {}), models.element, choices);
   element.classList.add("player");
   refresh();

@@ -1,4 +1,4 @@
-// Why this value: each cell's share of it on the board, and the patterns that it is the sum of.
+// Why this value: each cell's share on the board, and each pattern's share.
 
 import { Board, shapeOf } from "./board.js";
 import { ARROWS, brief, h, svg } from "./dom.js";
@@ -19,7 +19,7 @@ export function cellsDrawing(cells, rows, columns) {
 
 function legend() {
   const scale = h("span", { class: "heat-scale", "aria-hidden": "true" });
-  return h("p", { class: "heat-legend little muted" }, h("span", {}, "takes away"), scale, h("span", {}, "adds"));
+  return h("p", { class: "heat-legend little muted" }, h("span", {}, "lowers"), scale, h("span", {}, "raises"));
 }
 
 export class Why {
@@ -31,7 +31,7 @@ export class Why {
     this.words = h("p", { class: "muted little why-words" });
     this.list = h("div", { class: "patterns", data: { testid: "analyse-patterns" } });
     const picture = h("div", { class: "why-board" }, this.board.element, legend());
-    const patterns = h("div", { class: "stack tight why-patterns" }, h("h3", {}, "Patterns behind it"), this.list);
+    const patterns = h("div", { class: "stack tight why-patterns" }, h("h3", {}, "Share of each pattern"), this.list);
     this.element = h("div", { class: "why" }, picture, patterns);
   }
 
@@ -44,7 +44,7 @@ export class Why {
     const after = `The board after ${ARROWS[answer.slide]} ${answer.slide}, before a new tile,`;
     const what = answer.of === "afterstate" ? after : "This board";
     const worth = `is worth ${valueText(answer.value)} to the network.`;
-    this.words.textContent = `${what} ${worth} That is the sum of the cells, and of the patterns.`;
+    this.words.textContent = `${what} ${worth} The cells add up to this value, and so do the patterns.`;
     const most = Math.max(...answer.patterns.map((one) => Math.abs(one.value)), 1e-9);
     const ordered = [...answer.patterns].sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
     this.list.replaceChildren(...ordered.map((pattern) => this.pattern(pattern, most)));
@@ -86,7 +86,7 @@ export class Why {
     for (const type of ["pointerleave", "blur"]) element.addEventListener(type, () => this.rest());
   }
 
-  // A pattern is looked up once for each way to turn and mirror the board: shown one after another.
+  // A pattern is looked up once for each way to turn and mirror the board; show them in turn.
   cycle(isomorphs) {
     let at = 0;
     const mark = () => {
