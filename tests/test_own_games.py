@@ -1,6 +1,7 @@
 """Your own game: what the package finds out about it, and what the server says about it."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,13 +36,13 @@ def build(rules, shape):
 
 
 @pytest.fixture
-def own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+def own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A game that is forgotten afterwards; the others stay the objects that they are for other tests."""
     path = tmp_path / "square.py"
     path.write_text(SQUARE)
     monkeypatch.setitem(games.OWN, "square", path)
-    yield path
-    games._make.cache_clear()
-    games.sizes.cache_clear()
+    monkeypatch.setattr(games, "_make", cache(games._make.__wrapped__))
+    return path
 
 
 def test_rule_sets_and_sizes_of_an_own_game(own: Path) -> None:
