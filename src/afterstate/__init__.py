@@ -1,11 +1,13 @@
 """Learn, measure and play 2048-like games with n-tuple networks and temporal-difference learning.
 
-import afterstate as af
-game  = af.make("2048")
-run   = af.train(game, network="4x6", games=10_000, seed=1)
-agent = af.Agent(run.network)
-print(agent.choose(game.parse("2 4 8 16 / 0 2 4 8 / 0 0 2 4 / 0 0 0 2")))
-print(af.evaluate(agent, games=1000, seed=2))
+>>> import afterstate as af
+>>> game = af.make("2048")
+>>> run = af.train(game, network="5x4", method="tc", games=1000, threads=1, seed=1)
+>>> agent = af.Agent(run.network, depth=2)
+>>> agent.choose(game.parse("2 4 8 16 / 0 2 4 8 / 0 0 2 4 / 0 0 0 2")).move
+<Slide.DOWN: 2>
+>>> af.evaluate(agent, games=10, seed=2).mean > 5_000
+True
 """
 
 from importlib import import_module

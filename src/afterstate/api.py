@@ -19,8 +19,11 @@ def train(
 ) -> Run:
     """Train a player.
 
-    run = train("2048", network="4x6", method="tc", lambda_=0.5, games=100_000, seed=1)
-    run.network, run.folder, run.metrics[-1]["mean"]
+    >>> run = train("2048", network="5x4", games="1k", block=500, threads=1, seed=1, run="runs/mine")
+    >>> run.games, len(run.metrics)
+    (1000, 2)
+    >>> train(run="runs/mine", resume=True, games=1500).games
+    1500
 
     The options are those of `afterstate train`, with underscores; `recipe` names a set of them. Without `run`, a new folder is
     made in runs/. With `resume`, the run in that folder continues; give only the options that change.
@@ -36,5 +39,9 @@ def train(
 
 
 def load(path: Path | str) -> Network:
-    """Load a network from a model file or a run folder (its best checkpoint), memory-mapped: load("runs/mine")."""
+    """Load a network from a model file or a run folder (its best checkpoint), memory-mapped.
+
+    >>> load("runs/mine").patterns
+    ('0123', '4567', '0145', '1256', '569a')
+    """
     return load_model(find_model(path))

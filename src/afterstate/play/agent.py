@@ -52,8 +52,10 @@ def _weigh_all(game: Any, net: Any, chooser: Any, boards: Any, extras: Any, desk
 class Agent:
     """Chooses slides with a network. Use it from one thread at a time.
 
-    agent = Agent(network, depth=3)
-    agent.choose(state).move
+    >>> from afterstate import load
+    >>> network = load("runs/mine")
+    >>> Agent(network, depth=3).choose(network.game.parse("2 2 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 4")).move in (0, 1, 2, 3)
+    True
 
     `depth` is how many slides it looks ahead. `move_time` (seconds, or text such as "10ms") limits the time of a move, with or
     without a depth. `exact` leaves nothing out. See `SearchOptions` for the rest. `threads` search one position together.
