@@ -6,7 +6,6 @@ import numpy as np
 
 from afterstate.engine.loop import NOBODY, Seat
 from afterstate.games.results import Results, make_results
-from afterstate.kernel import u64
 from afterstate.learning.backups import Backup, slots_needed
 from afterstate.learning.learner import Learner
 from afterstate.learning.tc import TC, make_tc
@@ -40,6 +39,3 @@ def play_games(seat: Seat, first: int, count: int, *, seed: int = SEED, purpose:
     results = make_results(count)
     seat.play(seed, purpose, first, results)
     return results
-
-
-FIRST = u64(0)  # where indices begin that were written for one position alone
