@@ -185,13 +185,13 @@ def test_a_search_that_cannot_be(network: Network, options: dict[str, Any], word
 
 
 def test_a_table_that_does_not_fit(network: Network) -> None:
-    with pytest.raises(af.ResourceError, match=r"a table of .* is more than the .* of memory that are free"):
+    with pytest.raises(af.ResourceError, match=r"a table of .* needs more than the .* of free memory"):
         Agent(network, depth=3, table="900000G")
 
 
 @pytest.mark.parametrize("tile", [1, 3, 6, 7])
 def test_small_tiles_of_threes_stay_what_they_are(tile: int) -> None:
-    with pytest.raises(af.InputError, match=f"no tile {tile} of threes can be taken for a smaller one"):
+    with pytest.raises(af.InputError, match=f"no tile {tile} of threes can be downgraded"):
         Agent(Network(make("threes"), "0123"), depth=2, downgrade=tile)
 
 

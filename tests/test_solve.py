@@ -248,11 +248,11 @@ def test_what_cannot_be_solved(two: Solution, monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(InputError, match="3x4 board has about 10"):
         solve(make("2048", size="3x4"))
     for aim in (0, 1, 3, 64, -2):
-        with pytest.raises(InputError, match=f"aim {aim} is no tile .* 2, 4, 8, 16, 32$"):
+        with pytest.raises(InputError, match=f"aim {aim} is not a tile .* 2, 4, 8, 16, 32$"):
             solve(two.game, aim)
     other: Game = copy.copy(two.game)
     other.name = "go"
-    with pytest.raises(InputError, match="go cannot be solved yet; there is: 2048"):
+    with pytest.raises(InputError, match="go cannot be solved yet; these can: 2048"):
         check_solvable(other)
     monkeypatch.setattr("afterstate.search.solve.free_memory", lambda: 2**20)
     with pytest.raises(ResourceError, match=r"929 MiB.* 1 MiB"):

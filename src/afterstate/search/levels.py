@@ -1,4 +1,4 @@
-"""Positions grouped by what a slide keeps: how a position is named, tables of such names, and one level's part of a sweep.
+"""Positions grouped by what a slide keeps: keys of positions, tables of keys, and one level's part of a sweep.
 
 The *level* of a position is the sum of its tiles: a slide keeps it, a new tile raises it. Symmetric positions are one, known by
 their *key*, which is made from the smallest of the symmetric images. To add a game, give it bodies of the three `specialised`
@@ -17,8 +17,8 @@ from afterstate.games.twenty48 import Twenty48
 from afterstate.kernel import allocating, implement, kernel, specialised, u64
 from afterstate.rng import mix
 
-STAYS = 4  # instead of a slide: there is none, or the tile that is aimed at is there
-NO_KEY = u64(0)  # a free place of a table; only the empty board, from which nothing follows, has this key, too
+STAYS = 4  # instead of a slide: none is legal, or the aim is reached
+NO_KEY = u64(0)  # a free place of a table; only the empty board has this key too
 
 Keys = NDArray[np.uint64]
 Reals = NDArray[np.float64]
@@ -88,7 +88,7 @@ def _flip(board: u64, rows: u64) -> u64:
 
 @kernel
 def _slot(table: Any, key: u64) -> u64:
-    """Where a key stands in a table, or the free place where it would stand."""
+    """The place of a key in a table, or the free place where it belongs."""
     last = u64(table.size - 1)
     at = mix(key) & last
     while table[at] != key and table[at] != NO_KEY:
@@ -116,7 +116,7 @@ def fill(table: Any, keys: Any, values: Any, placed: Any) -> None:
 
 
 def _room(count: int) -> int:
-    """Size of a table for so many keys."""
+    """Size of a table for this many keys."""
     return max(2 * MAX_OUTCOMES, 1 << (2 * count - 1).bit_length())
 
 
@@ -181,7 +181,7 @@ def add_states(afterstates: Any, begun: int, table: Any, used: int, game: Any, l
 
 @allocating
 def expect(game: Any, afterstates: Any, level: int, table: Any, values: Any, expected: Any) -> None:
-    """Add to each afterstate of a table what it may expect of the states of one level."""
+    """Add to each afterstate of a table its expectation over the states of one level."""
     boards, extras = np.zeros(MAX_OUTCOMES, np.uint64), np.zeros(MAX_OUTCOMES, np.uint64)
     chances = np.zeros(MAX_OUTCOMES, np.float64)
     for place in range(afterstates.size):
@@ -215,7 +215,7 @@ def decide(game: Any, states: Any, aim: u64, afterstates: Any, expected: Any, va
 
 @allocating
 def flow(game: Any, states: Any, best: Any, table: Any, mass: Any, level: int, above: Any, mass_above: Any) -> None:
-    """Hand the probability of each state on to the states of one level that follow its best slide."""
+    """Pass the probability of each state to the states of one level that follow its best slide."""
     after, after_extras, rewards = np.zeros(4, np.uint64), np.zeros(4, np.uint64), np.zeros(4, np.int64)
     boards, extras = np.zeros(MAX_OUTCOMES, np.uint64), np.zeros(MAX_OUTCOMES, np.uint64)
     chances = np.zeros(MAX_OUTCOMES, np.float64)

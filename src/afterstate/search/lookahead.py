@@ -1,4 +1,4 @@
-"""What a search works with: how far it looks, what it leaves out, its memory, and the numbers that steer and count it.
+"""What a search works with: how far it looks, what it leaves out, its memory, and its settings and counters.
 
 The kernels that use it are in `expectimax`.
 """
@@ -19,11 +19,11 @@ from afterstate.search.table import Table, forget_leaves, make_table
 
 SPARE = MAX_DEPTH + 1  # a row that takes turns with row 1
 ROWS = SPARE + 1
-LEAST_USUAL = 11  # index of the smallest tile that is taken for a smaller one unasked: 2048, or 768 in Threes!
+LEAST_USUAL = 11  # index of the smallest tile that is downgraded by default: 2048, or 768 in Threes!
 STEPS = 64  # of the histogram of times for each doubling of the time
 TIMES = 48 * STEPS
 
-# what a search counts, and the numbers by which it is steered
+# what a search counts, and its settings
 NODES, LEAVES, VALUED, PROBED, FOUND, GENERATION, DEADLINE, LATE, LONGEST = range(9)
 BY_DEPTH = 16  # from here on: moves by the depth that was reached
 BY_TIME = BY_DEPTH + ROWS  # from here on: moves by the time that they took
@@ -36,22 +36,22 @@ class Lookahead(NamedTuple):
     depth: np.int64
     limit: np.int64  # nanoseconds a move; 0 if the depth alone counts
     cutoffs: NDArray[np.float64]  # (MAX_DEPTH + 1,) by depth: positions less probable than this are leaves
-    cutoff: NDArray[np.float64]  # (1,) of the search under way
+    cutoff: NDArray[np.float64]  # (1,) of the current search
     table: Table
     shared: np.bool  # isomorphic boards are one entry of the table
     highest: np.uint64  # tiles above this are unknown to the network
     counts: NDArray[np.int64]  # (COUNTED,)
     halt: NDArray[np.int64]  # (1,) not 0: end at once, the result does not matter
-    # few arrays, since every call hands all of them on
+    # few arrays, because every call passes all of them
     words: NDArray[np.uint64]  # (4 * ROWS, MAX_OUTCOMES) for each depth four rows: `outcomes` and `slides` write here
     chances: NDArray[np.float64]  # (ROWS, MAX_OUTCOMES)
     rewards: NDArray[np.int64]  # (ROWS, 4)
     first: NDArray[np.float64]  # (ROWS, 4) values of slides at a glance
-    indices: NDArray[Any]  # (12 * m,) of leaves that the memory was asked for
+    indices: NDArray[Any]  # (12 * m,) of leaves that are prefetched
 
 
 def make_chooser(network: Network, plan: SearchPlan, halt: NDArray[np.int64] | None = None) -> Any:
-    """Who chooses: `Greedy` if that is all that is asked for, or a search. One for each thread."""
+    """Who chooses: `Greedy` if that is enough, or a search. One for each thread."""
     highest = highest_tile(network, plan)
     if plan.is_plain and highest == 0:
         return GREEDY
@@ -91,7 +91,7 @@ def highest_tile(network: Network, plan: SearchPlan) -> int:
         return 0
     index = tile_index(network.game, plan.downgrade)
     if index <= network.game.lowest_downgrade:
-        raise InputError(f"downgrade: no tile {plan.downgrade} of {network.game.name} can be taken for a smaller one")
+        raise InputError(f"downgrade: no tile {plan.downgrade} of {network.game.name} can be downgraded")
     return index - 1
 
 

@@ -1,4 +1,4 @@
-"""How a player looks ahead: every option of a search, and what it is if nothing else is asked for."""
+"""How a player looks ahead: every option of a search, and its default."""
 
 import math
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ def default_cutoff(game: str, depth: int) -> float:
 
 
 def default_table(depth: int) -> int:
-    """Bytes of the table: as small as it may be, to stay in the processor's cache."""
+    """Bytes of the table: small enough to stay in the processor's cache."""
     return 0 if depth < 3 else min(1 << 18 + 2 * (depth - 3), 1 << 26)
 
 
@@ -76,7 +76,7 @@ class SearchOptions:
         return cls(**values)
 
     def resolve(self, game: str = "") -> "SearchPlan":
-        """What they mean for a game by name. What cannot be is refused."""
+        """What they mean for a game by name. Impossible options are refused."""
         if self.move_time is not None and self.move_time > SLOWEST:
             raise InputError(f"move time must be at most {format_time(SLOWEST)}, not {format_time(self.move_time)}")
         depth = self.depth if self.depth is not None else (1 if self.move_time is None else MAX_DEPTH)
@@ -116,12 +116,12 @@ class SearchPlan:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the network's own choice is all that is asked for."""
+        """Whether the network's own choice is enough."""
         return self.move_time is None and self.depth == 1
 
 
 def expected_time(depth: int, *, exact: bool) -> float:
-    """Seconds that a move takes at about this depth, in the middle of a game of 2048 on a machine of our days."""
+    """Seconds that a move takes at about this depth, in the middle of a game of 2048 on a present-day machine."""
     growth = _EXACT_GROWTH if exact else _PRUNED_GROWTH
     return _AT_TWO * math.pow(growth, min(depth, 100) - 2)
 

@@ -6,9 +6,9 @@ reached, level by level, and one sweep down finds what each is worth, from the l
     V(state)      = max over slides of reward + W(afterstate)      0 where no slide is legal
     W(afterstate) = sum over new tiles of probability * V(state)
 
-With an aim rewards do not count, a state that has the tile is worth 1, and nothing is asked of what follows.
+With an aim rewards do not count, a state that has the tile is worth 1, and the rest of the game does not matter.
 
-Values have 64 bits: on a 3x3 board early slides differ in the eleventh digit, which 32 bits could not tell apart.
+Values have 64 bits: on a 3x3 board early slides differ in the eleventh digit, which 32 bits cannot show.
 """
 
 from collections.abc import Callable, Mapping
@@ -57,7 +57,7 @@ class Level(NamedTuple):
     best: NDArray[np.uint8]  # (n,) the slide, as the key's own position lies, or STAYS
 
     def find(self, key: int) -> int | None:
-        """Where a key stands; None if there is no such state."""
+        """The place of a key; None if there is no such state."""
         at = int(np.searchsorted(self.keys, u64(key)))
         return at if at < len(self.keys) and self.keys[at] == key else None
 
@@ -81,11 +81,11 @@ class Solution:
         level = self.levels.get(int(number))
         at = None if level is None else level.find(int(key))
         if level is None or at is None:
-            raise InputError(f"no play from the start of this solution leads to {self.game.format(state)!r}; solve from there")
+            raise InputError(f"this solution has no state {self.game.format(state)!r}; solve from there")
         return float(level.values[at])
 
     def values_of(self, state: State) -> dict[Slide, float | None]:
-        """What the four slides are worth, reward and all; None where a slide is illegal."""
+        """What the four slides are worth, reward included; None where a slide is illegal."""
         self.value_of(state)  # refuse a strange state by its own name, not by what follows from it
         after = self.game.afterstates(state)
         return {slide: self._worth(after[slide]) if slide in after else None for slide in Slide}
@@ -106,7 +106,7 @@ class Solution:
 def check_solvable(game: Game, aim: int | None = None) -> int:
     """Refuse a game, a board or an aim that cannot be solved, and too small a memory -> index of the aim, or 0."""
     if game.name not in STEPS:
-        raise InputError(f"{game.name} cannot be solved yet; there is: {', '.join(STEPS)}")
+        raise InputError(f"{game.name} cannot be solved yet; these can: {', '.join(STEPS)}")
     cells, known = game.shape.cells, STATES[game.name]
     if cells not in known:
         raise InputError(
@@ -117,12 +117,12 @@ def check_solvable(game: Game, aim: int | None = None) -> int:
     if aim is not None and aim not in faces:
         tiles = ", ".join(map(str, faces))
         raise InputError(
-            f"the aim {shorten(str(aim))} is no tile of {game.name} on a {game.shape} board; its tiles are {tiles}"
+            f"the aim {shorten(str(aim))} is not a tile of {game.name} on a {game.shape} board; its tiles are {tiles}"
         )
     need, free = STATE_BYTES * known[cells], free_memory()
     if need > free:
         raise ResourceError(
-            f"to solve a {game.shape} board takes {format_bytes(need)}, but only {format_bytes(free)} of memory are free; "
+            f"solving a {game.shape} board takes {format_bytes(need)}, but only {format_bytes(free)} of memory is free; "
             f"choose a smaller board"
         )
     return 0 if aim is None else faces.index(aim) + 1
@@ -212,7 +212,7 @@ def _evaluate(game: Game, aim: u64, states: dict[int, Keys], tell: Tell) -> dict
 
 
 def _play(game: Game, levels: dict[int, Level], likely: dict[int, Reals], tell: Tell) -> tuple[TileRate, ...]:
-    """Sweep up once more, with the best slides alone: how likely each tile is."""
+    """Sweep up once more, with only the best slides: how likely each tile is."""
     ended = np.zeros(32)  # by the index of the largest tile
     mass: dict[int, tuple[Keys, Reals]] = {}  # tables with the probability of each state
     for number, level in enumerate(sorted(levels)):

@@ -1,4 +1,4 @@
-"""What a search did: how many positions it met, what its tables knew, how deep it came and how long it took."""
+"""What a search did: how many positions it met, table hits, how deep it went and how long it took."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,8 +31,8 @@ class SearchStatistics:
     nodes: int  # afterstates whose new tiles were looked into
     leaves: int  # afterstates that the network was asked about
     valued: int  # of these (and of states, if the network values them) those that were not in memory
-    probes: int  # questions to the transposition table
-    hits: int  # and those that it could answer
+    probes: int  # look-ups in the transposition table
+    hits: int  # look-ups that found an entry
     depths: dict[int, int]  # moves by the depth that was reached
     times: dict[str, float]  # seconds a move: p50, p95, p99, max
 

@@ -1,4 +1,4 @@
-"""What a search has found out already: values of afterstates by depth, and what the network said of positions.
+"""What a search knows already: values of afterstates by depth, and what the network said of positions.
 
 The *transposition table* holds E(s', d) for d >= 1. An entry is four words: board, extra, value, and depth with the generation
 in which it was written; two entries fill a cache line. Of two afterstates that want the same line the deeper stays, and the
@@ -37,11 +37,11 @@ class Table(NamedTuple):
 
 
 def make_table(size: int, contexts: int) -> Table:
-    """A table of at most `size` bytes, and a memory of leaves for a network with so many contexts."""
+    """A table of at most `size` bytes, and a cache of leaves for a network with this many contexts."""
     lines = 1 << (size // LINE).bit_length() - 1 if size >= LINE else 0
     free = free_memory()
     if lines * LINE > free:
-        raise ResourceError(f"a table of {format_bytes(size)} is more than the {format_bytes(free)} of memory that are free")
+        raise ResourceError(f"a table of {format_bytes(size)} needs more than the {format_bytes(free)} of free memory")
     words = aligned(max(8 * lines, 1), np.uint64)
     leaves = aligned(2 * contexts << LEAF_BITS, np.uint64)
     forget_leaves(leaves)
@@ -57,7 +57,7 @@ def forget_leaves(words: NDArray[np.uint64]) -> None:
 
 @kernel
 def leaf_place(seen: u64, context: u64) -> u64:
-    """Where a position's value stands, if it is there."""
+    """The place of a position's value, if it is there."""
     return (((seen * _ODD) >> _LEAF_SHIFT) | (context << u64(LEAF_BITS))) * _2
 
 
@@ -82,7 +82,7 @@ def find(table: Any, at: u64, board: u64, extra: u64, tag: u64) -> tuple[bool, f
 
 @kernel
 def keep(table: Any, at: u64, board: u64, extra: u64, tag: u64, value: float) -> None:
-    """Note the value of an afterstate. A tag is generation * 256 + depth, so that the larger one is the newer or deeper."""
+    """Keep the value of an afterstate. A tag is generation * 256 + depth, so that the larger one is the newer or deeper."""
     words = table.words
     place = at
     if words[at + u64(3)] > tag:
