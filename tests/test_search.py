@@ -28,7 +28,7 @@ from afterstate.rng import Random
 from afterstate.search.expectimax import lower
 from afterstate.search.lookahead import highest_tile, make_chooser
 from afterstate.search.options import SearchOptions
-from afterstate.search.table import LEAF_BITS, find, keep, leaf_place, line_of, make_table
+from afterstate.search.table import LEAF_BITS, find, keep, leaf_place, line_of, make_table, make_tag
 from commandline import BOARD, read_metrics
 from positions import faces, state_of
 from reference_learning import Generator
@@ -255,21 +255,23 @@ def test_a_table_keeps_the_deeper_and_the_newer() -> None:
     table = make_table(64, 1)
     assert int(table.lines) == 1
 
-    def look_up(board: int, extra: int, depth: int, tag: int) -> float | None:
-        known, value = _find(table, u64(board), u64(extra), u64(depth), u64(tag))
+    def look_up(board: int, extra: int, depth: int, generation: int, care: int = 0) -> float | None:
+        known, value = _find(table, u64(board), u64(extra), u64(depth), u64(make_tag(generation, depth, care)))
         return value if known else None
 
     for board, depth, value in ((7, 3, 1.5), (8, 1, 2.5), (9, 2, 3.5)):
-        _keep(table, u64(board), u64(1), u64(depth), u64(256 + depth), value)
-    assert look_up(7, 1, 3, 256 + 3) == 1.5
-    assert look_up(8, 1, 1, 256 + 1) is None  # the last took its place
-    assert look_up(9, 1, 2, 256 + 2) == 3.5
-    assert look_up(9, 2, 2, 256 + 2) is None
-    assert look_up(9, 1, 1, 256 + 1) is None
-    assert look_up(9, 1, 2, 512 + 2) is None  # another generation
-    _keep(table, u64(6), u64(0), u64(1), u64(512 + 1), 4.5)
-    assert look_up(6, 0, 1, 512 + 1) == 4.5
-    assert look_up(7, 1, 3, 256 + 3) == 1.5  # moved to the second place
+        _keep(table, u64(board), u64(1), u64(depth), u64(make_tag(1, depth, 4)), value)
+    assert look_up(7, 1, 3, 1) == 1.5
+    assert look_up(8, 1, 1, 1) is None  # the last took its place
+    assert look_up(9, 1, 2, 1) == 3.5
+    assert look_up(9, 1, 2, 1, care=4) == 3.5
+    assert look_up(9, 1, 2, 1, care=5) is None  # it left out too much
+    assert look_up(9, 2, 2, 1) is None
+    assert look_up(9, 1, 1, 1) is None
+    assert look_up(9, 1, 2, 2) is None  # another generation
+    _keep(table, u64(6), u64(0), u64(1), u64(make_tag(2, 1, 0)), 4.5)
+    assert look_up(6, 0, 1, 2) == 4.5
+    assert look_up(7, 1, 3, 1) == 1.5  # moved to the second place
 
 
 @pytest.mark.parametrize("contexts", [1, 3])

@@ -33,7 +33,7 @@ from afterstate.search.lookahead import (
     TIMES,
     Lookahead,
 )
-from afterstate.search.table import find, keep, line_of
+from afterstate.search.table import find, keep, line_of, make_tag
 
 _0 = u64(0)
 
@@ -107,6 +107,14 @@ def _all_leaves(search: Any, count: int, chances: Any, reach: float) -> bool:
     return bool(reach * most < search.cutoff[0])
 
 
+@kernel
+def _care(search: Any, depth: int, reach: float) -> int:
+    """How much a search leaves out below a position: doublings of its probability above the cutoff, more is more exact."""
+    if depth == 1 or search.cutoff[0] == 0.0:
+        return 0  # then nothing is left out
+    return max(int(np.log2(reach / search.cutoff[0])), 0)
+
+
 @routine
 def _expect(game: Any, net: Any, search: Any, board: u64, extra: u64, depth: int, reach: float) -> float:
     """E(s', depth), met with probability `reach`; row `depth` of the working memory is this call's own."""
@@ -122,7 +130,7 @@ def _expect(game: Any, net: Any, search: Any, board: u64, extra: u64, depth: int
     key, tag, at = _0, _0, _0
     if search.table.lines != _0:
         key = _key(net, search, board, extra)
-        tag = (u64(search.counts[GENERATION]) << u64(8)) | u64(depth)
+        tag = make_tag(search.counts[GENERATION], depth, _care(search, depth, reach))
         at = line_of(search.table, key, extra, u64(depth))
         search.counts[PROBED] += 1
         known, value = find(search.table, at, key, extra, tag)
@@ -138,17 +146,11 @@ def _expect(game: Any, net: Any, search: Any, board: u64, extra: u64, depth: int
             if _is_late(search):
                 break
             below = reach * chances[number]
-            legal, asked = slides(game, boards[number], more[number], after, extras, rewards), 0
-            if below < search.cutoff[0]:
-                asked = ask_leaves(net, search, legal, depth)
+            legal = slides(game, boards[number], more[number], after, extras, rewards)
             best = 0.0 if legal == 0 else MINUS_INFINITY
             for slide in range(4):
                 if legal & (1 << slide):
-                    if below < search.cutoff[0]:
-                        search.counts[LEAVES] += 1
-                        value = told_leaf(net.target, game, net, search, depth, slide, bool(asked & (1 << slide)))
-                    else:
-                        value = _expect(game, net, search, after[slide], extras[slide], depth - 1, below)
+                    value = _expect(game, net, search, after[slide], extras[slide], depth - 1, below)
                     best = max(best, rewards[slide] + value)
             expected += chances[number] * best
         search.counts[NODES] += 1

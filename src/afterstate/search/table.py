@@ -1,8 +1,9 @@
 """What a search knows already: values of afterstates by depth, and what the network said of positions.
 
-The *transposition table* holds E(s', d) for d >= 1. An entry is four words: board, extra, value, and depth with the generation
-in which it was written; two entries fill a cache line. Of two afterstates that want the same line the deeper stays, and the
-other takes the second place. A new generation empties the table without touching it.
+The *transposition table* holds E(s', d) for d >= 1. An entry is four words: board, extra, value, and a tag: the generation in
+which it was written, the depth, and the care that was taken, since a search leaves out more below improbable positions. A value
+is found again by those that want the same depth and no more care. Two entries fill a cache line; of two that want the same line
+the deeper stays, and the other takes the second place. A new generation empties the table without touching it.
 
 The *memory of leaves* holds V of positions as the network sees them, two words each: in a search every second leaf is met
 again within a few, since a slide brings new tiles from different cells to the same place.
@@ -71,18 +72,25 @@ def line_of(table: Any, board: u64, extra: u64, depth: u64) -> u64:
 
 
 @kernel
+def make_tag(generation: int, depth: int, care: int) -> u64:
+    """What an entry says of its value. Of two tags the larger is the newer, deeper or more exact one."""
+    return (u64(generation) << u64(16)) | (u64(depth) << _8) | u64(care)
+
+
+@kernel
 def find(table: Any, at: u64, board: u64, extra: u64, tag: u64) -> tuple[bool, float]:
-    """The value of an afterstate, if its line has it."""
+    """The value of an afterstate, if its line has it, with the depth of the tag and at least its care."""
     words = table.words
     for place in (at, at + _4):
-        if words[place] == board and words[place + _1] == extra and words[place + u64(3)] == tag:
+        known = words[place + u64(3)]
+        if words[place] == board and words[place + _1] == extra and known >= tag and known >> _8 == tag >> _8:
             return True, table.values[place + _2]
     return False, 0.0
 
 
 @kernel
 def keep(table: Any, at: u64, board: u64, extra: u64, tag: u64, value: float) -> None:
-    """Keep the value of an afterstate. A tag is generation * 256 + depth, so that the larger one is the newer or deeper."""
+    """Keep the value of an afterstate."""
     words = table.words
     place = at
     if words[at + u64(3)] > tag:
