@@ -30,7 +30,9 @@ def test_what_is_no_run_is_left_alone(name: str, tmp_path: Path, monkeypatch: py
     Path("notes/thesis.txt").write_text("years of work")
     check(run(*TINY, "--run", name), Exit.FILE, f"{name} exists", "--run")
     check(run("train", "--run", name, "--resume"), Exit.FILE, name, "config.toml")
-    check(run("plot", name), Exit.FILE, name)
+    for command in ("plot", "report"):
+        check(run(command, name), Exit.FILE, name)
+    assert [path.name for path in sorted(tmp_path.rglob("*"))] == ["notes", "thesis.txt"]
     assert contents(tmp_path) == {"notes/thesis.txt": b"years of work"}
 
 
@@ -72,7 +74,7 @@ def test_a_run_cannot_go_on_as_another_game(small: Path) -> None:
     [
         (b'colour = "red"\n', ["unknown key", "'colour'"]),
         (b"seed = 1.5\n", ["seed", "int", "1.5"]),
-        (b'alpha = "0.1"\n', ["alpha", "float", "'0.1'"]),
+        (b'alpha = "fast"\n', ["alpha", "1/64", "'fast'"]),
         (b"alpha = 0\n", ["alpha", "above 0"]),
         (b"games = -1\n", ["games", "-1"]),
         (b"this is no TOML\n", ["line 1"]),
@@ -135,12 +137,12 @@ def test_a_line_of_metrics_that_is_broken(line: bytes, command: tuple[str, ...],
     [
         ("kind", [[]]),
         ("games", [None, 1.5, True, "100", 10**30]),
-        ("count", [None, 1.5]),
+        ("count", [None, 1.5, 0, -1]),
         ("mean", [None, "x", True, nan, inf, -inf, 10**400]),
         ("interval", ["x", False, nan, inf]),
         ("win_tile", [None, nan]),
-        ("win_rate", [None, "0.5", inf]),
-        ("reached", [None, {}, [1.0], {"many": 1.0}, {"2048": None}, {"2048": nan}]),
+        ("win_rate", [None, "0.5", inf, 1.5, -0.1]),
+        ("reached", [None, {}, [1.0], {"many": 1.0}, {"2048": None}, {"2048": nan}, {"2048": 2}]),
         ("moves_per_s", ["x", inf]),
         ("training_seconds", ["x", nan]),
     ],
@@ -173,6 +175,7 @@ def test_a_run_without_blocks_cannot_be_drawn(small: Path) -> None:
     before = contents(small)
     check(run("plot", "small"), Exit.FILE, "small", "no finished block")
     check(run("plot", "small", "-o", "curve.png"), Exit.FILE, "small", "no finished block")
+    check(run("report", "small"), Exit.FILE, "small", "no finished block")
     assert contents(small) == before
     assert not Path("curve.png").exists()
 

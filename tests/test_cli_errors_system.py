@@ -57,6 +57,16 @@ def test_a_plot_that_cannot_be_written(place: str, small: Path, tmp_path: Path) 
     assert contents(tmp_path) == before
 
 
+@pytest.mark.parametrize("place", [*NOWHERE, "nosuch/{}", "folder.html"])
+def test_a_page_that_cannot_be_written(place: str, small: Path, tmp_path: Path) -> None:
+    Path("file.txt").write_text("mine")
+    Path("folder.html").mkdir()
+    before = contents(tmp_path)
+    name = place.format("page.html")
+    check(run("report", "small", "-o", name), Exit.FILE, name)
+    assert contents(tmp_path) == before
+
+
 # --- memory ----------------------------------------------------------------------------------------------------------
 
 
@@ -188,7 +198,8 @@ def test_a_run_whose_reader_has_left_goes_on_later(tmp_path: Path, monkeypatch: 
         result = process(PROGRAM[-1], *SMALL, "--run", "run", stdout=writer)
     finally:
         os.close(writer)
-    assert result.error == ""
+    assert result.code == Exit.INTERRUPTED
+    assert "since nobody reads the output any more" in result.error
     done("train", "--run", "run", "--resume")
     done(*SMALL, "--run", "whole")
     assert learned(tmp_path / "run") == learned(tmp_path / "whole")

@@ -1,12 +1,13 @@
-"""The commands that ask a run or a model: eval, move, plot and info."""
+"""The commands that ask a run or a model: eval, move, plot, report and info."""
 
 import re
 from pathlib import Path
 
 import pytest
 
+from afterstate.cli.main import Exit
 from afterstate.network.patterns import PRESETS
-from commandline import BOARD, OVER, PNG, done, read_metrics
+from commandline import BOARD, OVER, PNG, check, done, read_metrics, run
 
 # --- eval ------------------------------------------------------------------------------------------------------------
 
@@ -119,6 +120,17 @@ def test_plot_of_several_runs(small: Path, copy: Path, tmp_path: Path, monkeypat
         assert f">{part}<" in text
 
 
+# --- report ----------------------------------------------------------------------------------------------------------
+
+
+def test_report_of_a_run(copy: Path, tmp_path: Path) -> None:
+    assert done("report", copy).out == f"wrote {copy / 'report' / 'report.html'}\n"
+    assert done("report", copy, "--out", tmp_path / "page.html").out == f"wrote {tmp_path / 'page.html'}\n"
+    pages = [(copy / "report" / "report.html").read_text(), (tmp_path / "page.html").read_text()]
+    assert pages[0] == pages[1]
+    assert ">copy</h1>" in pages[0]
+
+
 # --- info ------------------------------------------------------------------------------------------------------------
 
 
@@ -147,7 +159,7 @@ def test_info_of_a_run(small: Path) -> None:
     assert found["model"] == str(small / "checkpoints" / "best.safetensors")
     assert found["run"]["blocks"] == 3
     assert found["run"]["last"]["games"] == 300
-    best = max(read_metrics(small), key=lambda record: (record["win_rate"], record["mean"]))
+    best = max(read_metrics(small), key=lambda record: float(record["mean"]))
     assert found["run"]["best"]["games"] == best["games"]
     assert found["run"]["best"]["mean"] == best["mean"]
 
@@ -161,6 +173,42 @@ def test_info_of_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     found = done("info", "0123,4567", "--json").json
     assert found == {"network": "0123,4567", "patterns": ["0123", "4567"], "weights": 131_072}
     assert done("info", "013", "--size", "2x2").out.rstrip().endswith("013\n■ ■\n· ■")
+
+
+def test_info_lists_and_draws_the_isomorphs(small: Path) -> None:
+    out = done("info", "0123,4567,0126", "--isomorphs").out
+    assert "0123: 4 places, each looked up 2 times\n" in out
+    assert "0126: 8 places\n" in out
+    assert re.search(r"^0123 +fedc +c840 +37bf *\n■ ■ ■ ■ +· · · · +■ · · · +· · · ■ *\n", out, re.MULTILINE)
+    own = re.findall(r"^--network (\S+) --symmetry 1$", out, re.MULTILINE)
+    assert len(own) == 1
+    assert len(own[0].split(",")) == 4 + 4 + 8
+    assert "16 tables, 1,048,576 (4 MiB) weights" in out
+    found = done("info", "0123,4567,0126", "--isomorphs", "--json").json
+    assert found["isomorphs"]["4567"] == {"4567": 2, "ba98": 2, "d951": 2, "26ae": 2}
+    assert (found["symmetry"], ",".join(found["own_tables"])) == (8, own[0])
+    assert done("info", small, "--isomorphs", "--json").json["own_tables"] == found["own_tables"][:8]
+    assert "0123: 1 place\n" in done("info", "8x4", "--isomorphs").out  # a preset without isomorphisms
+
+
+def test_the_listed_isomorphs_can_be_trained(small: Path, tmp_path: Path) -> None:
+    """The list, as it is printed, trains a network in which no two look-ups share a table."""
+    line = done("info", small, "--isomorphs").out.splitlines()[-1]
+    done("train", "2048", *line.split(), "--games", "10", "--threads", "1", "--run", tmp_path / "own")
+    found = done("info", tmp_path / "own", "--json").json
+    assert (len(found["patterns"]), found["symmetry"], found["lookups"]) == (8, 1, 8)
+    assert done("eval", tmp_path / "own", "--games", "10", "--json").json["mean"] > 0
+
+
+def test_info_draws_to_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done("info", "4x6", "--svg", "patterns.svg")
+    plain = Path("patterns.svg").read_text()
+    done("info", "4x6", "--isomorphs", "--svg", "patterns.svg")  # our own drawing may be replaced
+    assert len(Path("patterns.svg").read_text()) > 4 * len(plain)
+    Path("mine.svg").write_text("<svg>mine</svg>")
+    check(run("info", "4x6", "--svg", "mine.svg"), Exit.FILE, "mine.svg", "another name")
+    assert Path("mine.svg").read_text() == "<svg>mine</svg>"
 
 
 def test_info_without_an_argument_lists_the_networks() -> None:

@@ -27,13 +27,13 @@ def test_train_prints_blocks_in_the_course_format(tmp_path: Path) -> None:
         assert [tile for tile, _, _ in tiles] == [int(tile) for tile, ended in record["ended"].items() if ended > 0]
         assert [ended / 100 for _, _, ended in tiles] == pytest.approx([ended for ended in record["ended"].values() if ended])
     rest = result.out[blocks[-1].end() :]
-    assert rest.startswith("done at 300 games")
+    assert re.match(r"(new best: [^\n]+\n\n)?done at 300 games", rest)
     assert f"measure: afterstate eval {tmp_path / 'run'}" in rest
 
 
 def test_the_folder_of_a_run(small: Path) -> None:
-    files = {"config.toml", "metrics.jsonl", "checkpoints/last.safetensors", "checkpoints/best.safetensors", "report/curve.png"}
-    assert set(contents(small)) == files
+    files = {"config.toml", "metrics.jsonl", "metrics.csv", "games.bin", "report/curve.png"}
+    assert set(contents(small)) == files | {"checkpoints/last.safetensors", "checkpoints/best.safetensors"}
     config = tomllib.loads((small / "config.toml").read_text())
     expected = {"game": "2048", "rules": "standard", "size": "4x4", "network": NETWORK, "symmetry": 8, "alpha": 0.1}
     assert expected.items() <= config.items()
@@ -55,7 +55,7 @@ def test_train_as_json(tmp_path: Path) -> None:
     metrics = read_metrics(tmp_path / "run")
     assert (found["run"], found["games"], found["stopped"]) == (str(tmp_path / "run"), 300, False)
     assert found["last"] == metrics[-1]
-    assert found["best"] == max(metrics, key=lambda record: (record["win_rate"], record["mean"]))
+    assert found["best"] == max(metrics, key=lambda record: float(record["mean"]))
 
 
 def test_train_quietly(tmp_path: Path) -> None:
@@ -68,11 +68,12 @@ def test_train_quietly(tmp_path: Path) -> None:
 
 def test_train_with_evaluations(tmp_path: Path) -> None:
     result = done(*SMALL, "--run", tmp_path / "run", "--eval-every", "150", "--eval-games", "20")
-    told = re.findall(r"^learning off at (\d+) games: mean (\d+) ± \d+, 2048 in [\d.]+% of 20 games$", result.out, re.MULTILINE)
+    told = re.findall(r"^learning off at (\d+) games: mean (\d+) ± \d+ \(20 games\)$", result.out, re.MULTILINE)
     records = [record for record in read_metrics(tmp_path / "run") if record["kind"] == "eval"]
     assert told == [(str(record["games"]), f"{record['mean']:.0f}") for record in records]
     assert [(record["games"], record["count"]) for record in records] == [(150, 20), (300, 20)]
-    assert len(BLOCK.findall(result.out)) == 3
+    assert len(BLOCK.findall(result.out)) == 5
+    assert re.search(r"^ *300 +[\d,]+ +± [\d,]+", result.out, re.MULTILINE), "a table at the end"
 
 
 def test_evaluations_change_nothing_of_what_is_learned(small: Path, tmp_path: Path) -> None:
@@ -172,3 +173,41 @@ def test_a_run_may_have_any_name(name: str, tmp_path: Path) -> None:
 def test_train_in_an_empty_folder(tmp_path: Path) -> None:
     done(*TRAIN, "--games", "20", "--run", tmp_path)
     assert (tmp_path / "config.toml").is_file()
+
+
+# --- what is said on the way -----------------------------------------------------------------------------------------
+
+
+def test_a_new_best_is_told_as_it_happens(tmp_path: Path) -> None:
+    result = done(*SMALL, "--run", tmp_path / "run")
+    told = re.findall(r"^new best: mean ([\d,]+)(?: > ([\d,]+))?, win rate .*, saved to best.safetensors$", result.out, re.M)
+    means = [record["mean"] for record in read_metrics(tmp_path / "run")]
+    tops = [mean for number, mean in enumerate(means) if mean > max([0, *means[:number]])]
+    assert [new for new, _ in told] == [f"{mean:,.0f}" for mean in tops]
+    assert [old for _, old in told] == ["", *(f"{mean:,.0f}" for mean in tops[:-1])]
+
+
+def test_evaluations_that_will_never_come_are_told(tmp_path: Path) -> None:
+    words = "there will be no evaluation: --eval-every 1,000 is beyond the 300 games of this run\n"
+    assert done(*SMALL, "--run", tmp_path / "run", "--eval-every", "1k").out.startswith(words)
+    assert "no evaluation" not in done(*SMALL, "--run", tmp_path / "other", "--eval-every", "300", "--eval-games", "5").out
+
+
+def test_the_evaluations_of_a_recipe_can_be_turned_off(tmp_path: Path) -> None:
+    recipe = tmp_path / "mine.toml"
+    lines = ["[train]", 'game = "2048"', f'network = "{NETWORK}"', "games = 300", "block = 100", "eval_every = 100"]
+    recipe.write_text("\n".join(lines))
+    done("train", "--recipe", recipe, "--threads", "1", "--eval-every", "0", "--run", tmp_path / "run")
+    assert {record["kind"] for record in read_metrics(tmp_path / "run")} == {"block"}
+    done("train", "--run", tmp_path / "run", "--resume", "--games", "310")
+
+
+@pytest.mark.parametrize("block", ["1", "2"])
+def test_train_with_the_smallest_blocks(block: str, tmp_path: Path) -> None:
+    """One bad game is not a collapse, and one lucky game is not the best network."""
+    done(*TRAIN, "--games", "600", "--block", block, "--run", tmp_path / "run", "--quiet")
+    blocks = read_metrics(tmp_path / "run")
+    assert len(blocks) == 600 / int(block)
+    best = done("info", tmp_path / "run", "--json").json["run"]["best"]
+    assert best["count"] == 100
+    assert best["mean"] < max(record["mean"] for record in blocks)

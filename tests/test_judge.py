@@ -11,10 +11,12 @@ import pytest
 import afterstate.play.judge as judges
 from afterstate.cli.main import Exit
 from afterstate.errors import InputError
+from afterstate.games import points
 from afterstate.games.game import make
+from afterstate.games.points import VERSIONS, Merits
 from afterstate.network.modelfile import save_model
 from afterstate.network.network import Network
-from afterstate.play.judge import REFERENCE, VERSIONS, Merits, asked_speed, calibrate, judge
+from afterstate.play.judge import REFERENCE, asked_speed, calibrate, judge
 from commandline import BLOCK, LONG, USAGE, Result, check, done, run
 from otherprogram import Told, read_line, rules_of, write_line
 from test_records import HAND_2048, HAND_THREES, NINE, line_of, write
@@ -115,7 +117,7 @@ def test_the_words_of_the_course(threes: tuple[Path, list[Told]]) -> None:
 def test_the_rate_of_the_goal(threes: tuple[Path, list[Told]], monkeypatch: pytest.MonkeyPatch) -> None:
     """With a goal that random play reaches: 48, which has index 7."""
     path, told = threes
-    monkeypatch.setattr(judges, "GOAL", 48)
+    monkeypatch.setattr(points, "GOAL", 48)
     rate = 100 * sum(game.largest >= 7 for game in told) / 20
     assert 0 < rate < 100
     found = judge(path, make("threes"), version="2", speed=1)
@@ -124,7 +126,7 @@ def test_the_rate_of_the_goal(threes: tuple[Path, list[Told]], monkeypatch: pyte
     most = judge(path, make("threes"), version="2+", speed=1)
     assert not most.passed
     assert most.points == pytest.approx(rate)
-    monkeypatch.setattr(judges, "GOAL", 3)
+    monkeypatch.setattr(points, "GOAL", 3)
     every = judge(path, make("threes"), version="2+", speed=1)
     assert (every.passed, every.points) == (True, 100.0)
 

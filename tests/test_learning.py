@@ -20,7 +20,7 @@ from afterstate.learning.tc import TC
 from afterstate.learning.update import learn, make_tally
 from afterstate.network.lookup import Target
 from afterstate.network.network import Network
-from afterstate.network.patterns import parse_pattern
+from afterstate.network.patterns import own_tables, parse_pattern, parse_patterns
 from afterstate.rng import Purpose, draw
 from playing import SEED, new_tc, new_td, play_games, seat_to_learn
 
@@ -119,6 +119,22 @@ def test_a_weight_that_is_looked_up_twice_moves_twice(game: Game) -> None:
     assert counts.max() > 1
     learn_once(network, indices.astype(np.uint32), 80.0)
     np.testing.assert_allclose(network.weights[unique], counts * (0.1 / 8 * 80.0), rtol=1e-6)
+
+
+def test_what_one_isomorph_learns_the_others_know_only_if_they_share_a_table(game: Game) -> None:
+    """After one update both give the board its new value. With tables of their own, its mirror image is still worth nothing."""
+    board = game.parse("2 4 8 16 / 32 64 128 256 / 512 1024 2048 4096 / 8192 16384 32768 0")
+    mirror = game.parse("16 8 4 2 / 256 128 64 32 / 4096 2048 1024 512 / 0 32768 16384 8192")
+    patterns = parse_patterns("012,456", game.shape)
+    shared = Network(game, patterns)
+    own = Network(game, own_tables(patterns, game.shape, 8), symmetry=1)
+    for network in (shared, own):
+        assert network.value(board) == network.value(mirror) == 0.0
+        learn_once(network, network.indices(board).ravel().astype(np.uint32), 80.0)
+        assert network.value(board) == pytest.approx(0.1 * 80.0)
+    assert shared.value(mirror) == shared.value(board)
+    assert own.value(mirror) == 0.0
+    assert own.lookups == shared.lookups
 
 
 def learn_once(network: Network, indices: Any, error: float) -> None:

@@ -24,8 +24,10 @@ from afterstate.network.patterns import (
     draw_pattern,
     isomorphic_cells,
     orient,
+    own_tables,
     parse_pattern,
     parse_patterns,
+    places_of,
 )
 
 BOARDS = st.lists(st.integers(0, 15), min_size=16, max_size=16)
@@ -83,6 +85,26 @@ def test_isomorphs_agree_with_the_reference(shape: Shape, count: int) -> None:
     moved = isomorphic_cells(range(shape.cells), shape, count)
     assert {tuple(places.index(cell) for cell in range(shape.cells)) for places in moved} == turns
     assert len(turns) == count
+
+
+def test_isomorphs_that_look_at_the_same_cells_are_one_place() -> None:
+    assert places_of("0126", FULL, 8) == dict.fromkeys(["0126", "fed9", "c845", "37ba", "3215", "cdea", "0489", "fb76"], 1)
+    assert places_of("45689a", FULL, 8) == {"45689a": 2, "ba9765": 2, "d95ea6": 2, "26a159": 2}
+    assert places_of("569a", FULL, 8) == {"569a": 8}
+    assert places_of("01", Shape(2, 3), 4) == {"01": 1, "54": 1, "21": 1, "34": 1}
+    for name in PRESETS:
+        assert sum(sum(places_of(pattern, FULL, 8).values()) for pattern in PRESETS[name].names) == 8 * len(PRESETS[name].names)
+
+
+def test_every_place_has_a_table_of_its_own_once() -> None:
+    """Also if patterns are isomorphs of each other."""
+    own = own_tables(("0123", "cdef", "4567"), FULL, 8)
+    assert {"".join(sorted(name)) for name in own} == {"0123", "cdef", "048c", "37bf", "4567", "89ab", "159d", "26ae"}
+    assert len(own) == 8
+    for name in PRESETS:
+        own = own_tables(PRESETS[name].names, FULL, 8)
+        assert parse_patterns(",".join(own), FULL) == own
+    assert len(own_tables(PRESETS["4x6"].names, FULL, 8)) == 28
 
 
 def test_a_table_is_laid_out_for_the_last_isomorph() -> None:
@@ -163,6 +185,23 @@ def mirrored(board: int) -> int:
     """Every row reversed, hex digit by hex digit."""
     digits = f"{board:016x}"
     return int("".join(digits[start : start + 4][::-1] for start in range(0, 16, 4)), 16)
+
+
+def test_tables_of_their_own_can_say_what_shared_ones_say(random_network: Network) -> None:
+    """Each place's table holds what the shared table gives there: then all boards have the same value."""
+    shared, game = random_network, random_network.game
+    own = Network(game, own_tables(shared.patterns, FULL, 8), symmetry=1)
+    draw = np.random.default_rng(4)
+    written: dict[int, float] = {}
+    for _ in range(200):
+        state = as_state([int(cell) for cell in draw.integers(0, 4, 16)])
+        looks = [pair for share in shared.explain(state).patterns for pair in zip(share.cells, share.weights, strict=True)]
+        for pattern, index in zip(own.patterns, own.indices(state)[:, 0], strict=True):
+            cells = set(parse_pattern(pattern, FULL))
+            weight = sum(weight for looked_at, weight in looks if set(looked_at) == cells)
+            assert written.setdefault(int(index), weight) == pytest.approx(weight, abs=1e-9)
+            own.weights[index] = weight
+        assert own.value(state) == pytest.approx(shared.value(state), abs=1e-4)
 
 
 def test_four_isomorphisms_are_the_rotations(game: Game) -> None:

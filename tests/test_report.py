@@ -2,10 +2,13 @@
 
 import json
 import math
+import os
 import re
+from html import escape
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -18,6 +21,7 @@ from afterstate.games.results import Results, Summary, TileRate, summarise, wils
 from afterstate.learning.options import TrainOptions
 from afterstate.learning.runfolder import RunFolder
 from afterstate.report.course import format_block
+from afterstate.report.curves import merge, reached
 from afterstate.report.plot import plot_runs
 from afterstate.report.tables import board_drawing, facts, pattern_drawings, summary_table, values_table
 
@@ -181,9 +185,10 @@ def block(games: int, mean: float, reached: dict[str, float], **changed: Any) ->
     return record | {"win_rate": reached.get("2048", 0.0), "count": 1000} | changed
 
 
-def make_run(path: Path, records: list[dict[str, Any]]) -> Path:
-    folder = RunFolder.plan(path, TrainOptions(network="0123"))
-    folder.make(TrainOptions(network="0123"))
+def make_run(path: Path, records: list[dict[str, Any]], **options: Any) -> Path:
+    given = TrainOptions(**({"network": "0123"} | options))
+    folder = RunFolder.plan(path, given)
+    folder.make(given)
     for record in records:
         folder.append(record)
     return folder.path
@@ -205,15 +210,97 @@ def test_one_run_shows_its_score_and_its_tiles(tmp_path: Path) -> None:
     plot_runs([run], tmp_path / "curve.svg")
     shown = texts(tmp_path / "curve.svg")
     assert shown.count("training games") == 2
-    assert {"mean score", "games, %", "Score", "Games that reach a tile", "training block, 95 % interval", "30k"} <= set(shown)
-    assert {"512", "1024", "2048"} <= set(shown)
+    assert "run: 2048 4x4, network 0123, td" in shown
+    assert {"mean score", "games, %", "Score", "Games that reach a tile", "30k"} <= set(shown)
+    assert "training, 1,000 games a point, 95 % interval" in shown
+    assert {"512", "1024", "2048 (win)"} <= set(shown)
     assert not {"256", "4096"} & set(shown)  # always reached, and hardly ever
 
 
 def test_evaluations_are_shown(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", [*BLOCKS, block(30_000, 13000.0, {"2048": 1.0}, kind="eval", count=50)])
     plot_runs([run], tmp_path / "curve.svg")
-    assert "learning off, 50 games" in texts(tmp_path / "curve.svg")
+    assert "learning off, 50 games a point" in texts(tmp_path / "curve.svg")
+    assert "the judge's points" not in texts(tmp_path / "curve.svg")
+
+
+def test_evaluations_of_several_runs_are_named(tmp_path: Path) -> None:
+    dots = [block(30_000, 13000.0, {"2048": 1.0}, kind="eval", count=count) for count in (50, 1000)]
+    runs = [make_run(tmp_path / f"run-{dot['count']}", [*BLOCKS, dot]) for dot in dots]
+    plot_runs(runs, tmp_path / "curves.svg")
+    assert "learning off, 50 to 1,000 games a point" in texts(tmp_path / "curves.svg")
+
+
+def test_the_points_of_the_judge_are_shown(tmp_path: Path) -> None:
+    for name, judge in (("points", 71.7), ("words", "many")):
+        record = block(30_000, 13000.0, {"2048": 1.0}, kind="eval", judge=judge)
+        plot_runs([make_run(tmp_path / name, [*BLOCKS, record])], tmp_path / f"{name}.svg")
+        assert ("the judge's points" in texts(tmp_path / f"{name}.svg")) == (name == "points")
+
+
+@pytest.mark.parametrize(
+    "reached",
+    [{"2048": 1.0}, {"512": 1.0}, {str(2**place): 1.0 - 0.05 * place for place in range(7, 17)}],
+    ids=["always", "never", "many"],
+)
+def test_the_win_tile_is_always_shown(reached: dict[str, float], tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", [block(games, 9000.0, reached) for games in (1000, 2000)])
+    plot_runs([run], tmp_path / "curve.svg")
+    assert "2048 (win)" in texts(tmp_path / "curve.svg")
+
+
+def test_each_game_has_its_own_panels(tmp_path: Path) -> None:
+    """Scores and win tiles of two games say nothing about each other."""
+    goal = {"384": 0.7, "768": 0.2}
+    other = [block(games, 60_000.0, goal, win_tile=384, win_rate=0.7) for games in (10_000, 20_000)]
+    runs = [make_run(tmp_path / name, BLOCKS) for name in ("a", "b")]
+    runs += [make_run(tmp_path / name, other, game="threes", rules="tcg2022") for name in ("c", "d")]
+    plot_runs(runs, tmp_path / "curves.svg")
+    shown = texts(tmp_path / "curves.svg")
+    for text in ("2048 4x4, network 0123, td", "threes 4x4, tcg2022 rules, network 0123, td", "Games that reach 2048"):
+        assert shown.count(text) == 1
+    assert shown.count("Games that reach 384") == 1
+    assert shown.count("Score") == 2
+    assert {"a", "b", "c", "d"} <= set(shown)
+    plot_runs([runs[0], runs[2]], tmp_path / "two.svg")
+    assert {"2048 (win)", "384 (win)"} <= set(texts(tmp_path / "two.svg"))
+
+
+def test_runs_are_named_by_what_tells_them_apart(tmp_path: Path) -> None:
+    runs = [
+        make_run(tmp_path / part / "run", BLOCKS, alpha=alpha) for part, alpha in (("one", 0.1), ("two", 0.30000000000000004))
+    ]
+    plot_runs([*runs, make_run(tmp_path / ("n" * 200), BLOCKS, alpha=0.1)], tmp_path / "curves.svg")
+    shown = texts(tmp_path / "curves.svg")
+    assert {"one/run (alpha 0.1)", "two/run (alpha 0.3)"} <= set(shown)
+    assert any(re.fullmatch(r"n{20,40}…n{20,40} \(alpha 0\.1\)", text) for text in shown)
+
+
+def test_many_blocks_become_few_points(game: Game) -> None:
+    """Blocks put together have the mean, the interval and the rates that a summary of all their games has."""
+    draw = np.random.default_rng(2)
+    every = results(
+        [int(score) for score in draw.integers(0, 50_000, 1000)], [int(tile) for tile in draw.integers(5, 13, 1000)]
+    )
+    parts = [summarise(game, every.part(start, start + 10), 1.0).as_dict() for start in range(0, 1000, 10)]
+    blocks = [part | {"kind": "block", "games": 10 * (number + 1), "count": 10} for number, part in enumerate(parts)]
+    assert merge(blocks, 100) == blocks
+    thin = merge(blocks, 40)
+    assert [block["games"] for block in thin] == [30 * number for number in range(1, 34)] + [1000]
+    for start, one in zip(range(0, 1000, 30), thin, strict=True):
+        whole = summarise(game, every.part(start, start + 30), 1.0).as_dict()
+        assert (one["count"], one["max"]) == (whole["games"], whole["max"])
+        for name in ("mean", "interval", "win_rate"):
+            assert one[name] == pytest.approx(whole[name])
+        for tile, rate in whole["reached"].items():
+            assert reached(one, int(tile)) == pytest.approx(rate)
+
+
+def test_a_long_run_is_drawn_with_few_points(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", [block(1000 * number, 9000.0 + number, {"2048": 0.5}) for number in range(1, 5001)])
+    plot_runs([run], tmp_path / "curve.svg")
+    assert "training, 13,000 games a point, 95 % interval" in texts(tmp_path / "curve.svg")
+    assert (tmp_path / "curve.svg").stat().st_size < 200_000
 
 
 def test_several_runs_show_their_names(tmp_path: Path) -> None:
@@ -224,13 +311,24 @@ def test_several_runs_show_their_names(tmp_path: Path) -> None:
     assert "Games that reach 2048" in shown
 
 
-@pytest.mark.parametrize("name", ["_hidden", "costs $5", "$\\nosuch$", "a_b^c", "[bold]", "ends with <&>"])
+@pytest.mark.parametrize("name", ["_hidden", "costs $5", "$\\nosuch$", "a_b^c", "[bold]", "ends with <&>", "二千四十八"])
 def test_a_run_may_have_any_name(name: str, tmp_path: Path) -> None:
     runs = [make_run(tmp_path / name, BLOCKS), make_run(tmp_path / "other", BLOCKS)]
     plot_runs(runs, tmp_path / "curves.svg")
     shown = texts(tmp_path / "curves.svg")
     assert "other" in shown
-    assert name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;") in shown
+    assert escape(name, quote=False) in shown
+    plot_runs(runs[:1], tmp_path / "curve.svg")
+    assert any(text.startswith(escape(name, quote=False)) for text in texts(tmp_path / "curve.svg"))
+
+
+@pytest.mark.parametrize("name", [b"not \xff text", b"rings \x07 a bell"])
+def test_a_run_may_have_a_name_that_is_not_text(name: bytes, tmp_path: Path) -> None:
+    run = make_run(tmp_path / os.fsdecode(name), BLOCKS)
+    for kind in ("png", "svg"):
+        plot_runs([run, make_run(tmp_path / kind, BLOCKS)], tmp_path / f"curves.{kind}")
+        plot_runs([run], tmp_path / f"curve.{kind}")
+    ElementTree.parse(tmp_path / "curves.svg")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from afterstate.learning.options import TrainOptions
 from afterstate.learning.progress import Listener, Progress
 from afterstate.learning.runfolder import RunFolder, find_model
 from afterstate.learning.team import WARM_UP
-from afterstate.learning.trainer import Run, Trainer, resume, train
+from afterstate.learning.trainer import Run, resume, train
 from afterstate.network.modelfile import load_model, read_header
 from commandline import PROGRAM, done, process
 from listeners import StopAt
@@ -45,9 +45,10 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def test_a_run_folder_holds_everything(whole: Run) -> None:
     names = {path.relative_to(whole.folder).as_posix() for path in whole.folder.rglob("*") if path.is_file()}
-    assert names == {"config.toml", "metrics.jsonl", "checkpoints/last.safetensors", "checkpoints/best.safetensors"}
+    measurements = {"metrics.jsonl", "metrics.csv", "games.bin"}
+    assert names == {"config.toml", *measurements, "checkpoints/last.safetensors", "checkpoints/best.safetensors"}
     assert RunFolder(whole.folder).read_config() == options(
-        games=2000, eval_every=500, eval_games=20, rules="standard", symmetry=8, alpha=0.1, context="", best="win"
+        games=2000, eval_every=500, eval_games=20, rules="standard", symmetry=8, alpha=0.1, context=""
     )
     blocks = [record for record in whole.metrics if record["kind"] == "block"]
     assert [block["games"] for block in blocks] == list(range(100, 2001, 100))
@@ -133,11 +134,11 @@ def test_a_killed_run_without_a_checkpoint_starts_again(tmp_path: Path) -> None:
 
 
 def test_the_best_block_is_kept(whole: Run) -> None:
-    """The best checkpoint is the network at the end of the block with the highest win rate (then mean)."""
+    """The best checkpoint is the network at the end of the block with the highest mean."""
     blocks = [record for record in whole.metrics if record["kind"] == "block"]
-    top = max(blocks, key=lambda block: (block["win_rate"], block["mean"]))
+    top = max(blocks, key=lambda block: float(block["mean"]))
     kept = json.loads(read_header(RunFolder(whole.folder).best)["training"])
-    assert kept["block"] == {"games": top["games"], "win_rate": top["win_rate"], "mean": top["mean"]}
+    assert kept["block"] == {key: top[key] for key in ("games", "win_rate", "mean", "count")}
     assert kept["games"] == top["games"]
 
 
@@ -153,9 +154,11 @@ def test_a_worse_block_never_overwrites_the_best(tmp_path: Path) -> None:
     run = train(options(games=1500), run=tmp_path / "run")
     folder = RunFolder(run.folder)
     before = folder.best.read_bytes()
-    text = before[8:].replace(b'\\"win_rate\\": 0.0', b'\\"win_rate\\": 0.9', 1)
-    folder.best.write_bytes(before[:8] + text)  # as if a block had won nine games in ten
-    assert folder.best_so_far()[0] == 0.9
+    best = folder.best_so_far()
+    assert best is not None
+    text = before[8:].replace(f'\\"mean\\": {best.mean}'.encode(), f'\\"mean\\": 9{str(best.mean)[1:]}'.encode(), 1)
+    folder.best.write_bytes(before[:8] + text)  # as if a block had been much better
+    assert (folder.best_so_far() or best).mean > best.mean
     resume(run.folder, {"games": 2500})
     assert folder.best.read_bytes() == before[:8] + text
 
@@ -298,24 +301,3 @@ def test_a_model_is_not_a_checkpoint(whole: Run, tmp_path: Path) -> None:
     folder.last.write_bytes(folder.best.read_bytes())
     with pytest.raises(FileError, match="not a checkpoint"):
         resume(run.folder)
-
-
-def test_checkpoints_on_the_way_cost_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a disk that costs no time, checkpoints come after every part; after one that took long, rarely."""
-    written: list[int] = []
-    save = Trainer.save
-
-    def slow(self: Trainer) -> None:
-        save(self)
-        written.append(self.state.games)
-        self.save_seconds = cost
-
-    monkeypatch.setattr("afterstate.learning.trainer.SAVE_EVERY", 0.0)
-    monkeypatch.setattr(Trainer, "save", slow)
-    counts = []
-    for cost in (0.0, 1e6):
-        written.clear()
-        train(options(games=1000), run=tmp_path / str(cost))
-        counts.append(len(written))
-    assert counts[0] >= 10
-    assert counts[1] == 2  # the first, and the one at the end

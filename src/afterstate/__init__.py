@@ -14,12 +14,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from afterstate.api import load, train
+    from afterstate.api import load, train, training_games
     from afterstate.engine.record import Record, replay
     from afterstate.errors import AfterstateError, DivergedError, FileError, GameError, InputError, ModelError, ResourceError
     from afterstate.games.check import GameReport, check_game
     from afterstate.games.game import Afterstate, Game, Outcome, Slide, State, make
     from afterstate.games.results import Summary
+    from afterstate.learning.gamesfile import Episodes
     from afterstate.learning.trainer import Run
     from afterstate.network.network import Explanation, Network
     from afterstate.play.agent import Agent, Choice
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
 # where each name lives; loaded on first use, so that `import afterstate` stays quick
 _HOMES = {
-    "afterstate.api": ("load", "train"),
+    "afterstate.api": ("load", "train", "training_games"),
     "afterstate.engine.record": ("Record", "replay"),
     "afterstate.errors": (
         *("AfterstateError", "DivergedError", "FileError", "GameError"),
@@ -51,6 +52,7 @@ _HOMES = {
     "afterstate.games.check": ("GameReport", "check_game"),
     "afterstate.games.game": ("Afterstate", "Game", "Outcome", "Slide", "State", "make"),
     "afterstate.games.results": ("Summary",),
+    "afterstate.learning.gamesfile": ("Episodes",),
     "afterstate.learning.trainer": ("Run",),
     "afterstate.network.network": ("Explanation", "Network"),
     "afterstate.play.agent": ("Agent", "Choice"),
@@ -75,6 +77,7 @@ __all__ = [
     "DivergedError",
     "Environment",
     "Episode",
+    "Episodes",
     "Explanation",
     "FileError",
     "Game",
@@ -113,6 +116,7 @@ __all__ = [
     "rng",
     "solve",
     "train",
+    "training_games",
 ]  # fmt: skip
 
 

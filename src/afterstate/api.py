@@ -3,10 +3,13 @@
 from pathlib import Path
 from typing import Any, Unpack
 
-from afterstate.games.game import Game, make
+from afterstate.games.game import Game
+from afterstate.learning.gamesfile import Episodes, GamesFile
 from afterstate.learning.options import TrainGiven, TrainOptions, normalise
+from afterstate.learning.origin import with_model
+from afterstate.learning.plan import game_of
 from afterstate.learning.recipes import with_recipe
-from afterstate.learning.runfolder import find_model
+from afterstate.learning.runfolder import RunFolder, find_model
 from afterstate.learning.trainer import Run
 from afterstate.learning.trainer import resume as go_on
 from afterstate.learning.trainer import train as begin
@@ -15,7 +18,7 @@ from afterstate.network.network import Network
 
 
 def train(
-    game: Game | str = "2048", *, run: Path | str | None = None, resume: bool = False, **options: Unpack[TrainGiven]
+    game: Game | str | None = None, *, run: Path | str | None = None, resume: bool = False, **options: Unpack[TrainGiven]
 ) -> Run:
     """Train a player.
 
@@ -26,16 +29,19 @@ def train(
     1500
 
     The options are those of `afterstate train`, with underscores; `recipe` names a set of them. Without `run`, a new folder is
-    made in runs/. With `resume`, the run in that folder continues; give only the options that change.
+    made in runs/. With `resume`, the run in that folder continues; give only the options that change. Without a game, it is
+    that of the recipe or of the model to start from (`from_`), or 2048.
     """
     given: dict[str, Any] = dict(options)
     if resume:
         if run is None:
             raise TypeError("resume needs the folder of a run: give run=")
         return go_on(run, normalise(given))
-    played = make(game) if isinstance(game, str) else game
-    chosen = {"game": played.name, "rules": played.rules, "size": str(played.shape)} | given
-    return begin(TrainOptions(**with_recipe(chosen)), run=run)
+    if isinstance(game, str):
+        given["game"] = game
+    elif game is not None:
+        given = {"game": game.name, "rules": game.rules, "size": str(game.shape)} | given
+    return begin(TrainOptions(**with_model(with_recipe(given))), run=run)
 
 
 def load(path: Path | str) -> Network:
@@ -45,3 +51,14 @@ def load(path: Path | str) -> Network:
     ('0123', '4567', '0145', '1256', '569a')
     """
     return load_model(find_model(path))
+
+
+def training_games(run: Path | str) -> Episodes:
+    """Every training game of a run, in the order of their numbers; `Run.episodes` are the same.
+
+    >>> games = training_games("runs/mine")
+    >>> len(games.scores), int(games.largest.max())
+    (1500, 1024)
+    """
+    folder = RunFolder.open(run)
+    return GamesFile(folder.games).read(game_of(folder.read_config()))

@@ -1,4 +1,4 @@
-"""Files: written completely or not at all, and checks that do not raise."""
+"""Files: written completely or not at all, and never over somebody else's; checks that do not raise."""
 
 import contextlib
 import errno
@@ -24,6 +24,19 @@ def is_folder(path: Path) -> bool:
         return path.is_dir()
     except OSError:
         return False
+
+
+def check_ours(path: Path, mark: str, what: str) -> None:
+    """Refuse to replace a file that this program has not made: its first 1000 bytes lack our mark."""
+    if not is_file(path):
+        return
+    try:
+        with open(path, "rb") as file:
+            start = file.read(1000)
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}") from error
+    if mark.encode() not in start:
+        raise FileError(f"{path} exists and is not {what} of this program: choose another name")
 
 
 @contextlib.contextmanager

@@ -54,6 +54,20 @@ def parse_bytes(text: str | int, *, name: str = "size") -> int:
     return int(match[1]) << _SHIFTS[match[2].lower()]
 
 
+def parse_rate(text: str | float, *, name: str = "alpha") -> float:
+    """Read '0.1' as 0.1, '1/64' as 0.015625."""
+    if not isinstance(text, str):
+        return float(text)
+    top, _, bottom = text.replace(" ", "").partition("/")
+    try:
+        rate = float(top[:40]) / float(bottom[:40] or "1")
+    except (ValueError, ZeroDivisionError):
+        rate = math.nan
+    if math.isnan(rate):
+        raise InputError(f"{name} is a number such as 0.1 or 1/64, not {shorten(text, 40)!r}")
+    return rate
+
+
 def check_seed(seed: int) -> int:
     """Return a seed if the generator can take it, else raise."""
     if not isinstance(seed, int) or not 0 <= seed < 2**63:

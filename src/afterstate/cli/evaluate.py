@@ -1,5 +1,6 @@
 """afterstate eval: measure how strong a model is."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,7 +34,8 @@ def evaluate(
     count = parse_count(games, name="games")
     SearchOptions.read(**search).resolve()  # report a wrong option before anything heavy is loaded
     from afterstate.engine.workers import Share, count_threads
-    from afterstate.learning.runfolder import find_model
+    from afterstate.learning.runfolder import RunFolder, find_model
+    from afterstate.learning.watch import better_than_best
     from afterstate.network.modelfile import load_model
     from afterstate.play.agent import Agent
     from afterstate.play.evaluation import measure
@@ -55,11 +57,14 @@ def evaluate(
     if match.summary is None:
         raise typer.Exit(130)
     best = optimum(network.game)
+    folder = RunFolder(model)
+    better = better_than_best(folder) if path == folder.best else None
     if as_json:
         known = {} if best is None else {"optimum": best}
         how = {"depth": agent.depth, "move_time": agent.plan.move_time, "exact": agent.plan.exact}
         done = {} if match.search is None else {"search": match.search.as_dict()}
-        print_json({"model": str(path), **how, "seed": seed} | match.summary.as_dict() | done | known)
+        other = {} if better is None else {"better": {"model": str(folder.last), "mean": better["mean"]}}
+        print_json({"model": str(path), **how, "seed": seed} | match.summary.as_dict() | done | known | other)
     else:
         screen = console()
         screen.print(f"{path}, {agent.manner}, seed {seed}\n", style="grey50")
@@ -70,6 +75,11 @@ def evaluate(
             behind = 1 - match.summary.mean / best
             screen.print(
                 f"\noptimal play has a mean of {best:,.2f}; this is {abs(behind):.2%} {'below' if behind >= 0 else 'above'} it"
+            )
+        if better is not None:
+            screen.print(
+                f"\nthe last checkpoint of this run is probably better, its last block has a mean of {better['mean']:,.0f}: "
+                f"afterstate eval {shlex.quote(str(folder.last))}"
             )
         if save is not None:
             screen.print(f"\nwrote {match.summary.games} games to {save}")

@@ -1,14 +1,18 @@
 """afterstate info: what is in a model, a run or a network."""
 
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from afterstate.cli.common import compiling, console, print_json
 from afterstate.errors import FileError, InputError
 from afterstate.units import format_bytes, format_count, format_time
+
+if TYPE_CHECKING:
+    from afterstate.bitboard import Shape
 
 
 def register(app: typer.Typer) -> None:
@@ -18,11 +22,19 @@ def register(app: typer.Typer) -> None:
 def info(
     what: Annotated[str | None, typer.Argument(help="a model file, a run folder, or a network such as 8x6")] = None,
     size: Annotated[str, typer.Option(help="board size, for a network given by its patterns")] = "4x4",
+    isomorphs: Annotated[
+        bool,
+        typer.Option("--isomorphs", help="list and draw all isomorphs, and print them as patterns with tables of their own"),
+    ] = False,
+    svg: Annotated[Path | None, typer.Option(help="draw the patterns to an .svg file; with --isomorphs, these too")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
     """Describe a model, a run or a network.
 
     Draws the patterns. Without an argument it lists the network presets.
+
+    The isomorphs of a pattern share its table. --isomorphs prints them as a list for train --network, to compare with tables of
+    their own.
     """
     with compiling():
         from afterstate.files import is_file, is_folder
@@ -31,6 +43,8 @@ def info(
         from afterstate.network.patterns import PRESETS
 
     if what is None:
+        if isomorphs or svg is not None:
+            raise InputError("say what to draw: a network such as 8x6, a model or a run")
         rows = [(name, f"{preset.patterns}\n{preset.origin}") for name, preset in PRESETS.items()]
         if as_json:
             print_json({name: preset.names for name, preset in PRESETS.items()})
@@ -40,7 +54,7 @@ def info(
             console().print(facts(rows))
         return
     if not is_file(Path(what)) and not is_folder(Path(what)):
-        _network(what, size, as_json=as_json)
+        _network(what, size, isomorphs=isomorphs, svg=svg, as_json=as_json)
         return
     with compiling():
         path = find_model(what)
@@ -62,33 +76,89 @@ def info(
     }
     if run is not None:
         facts_of_model["run"] = _run_facts(run)
+    drawing = Drawing(network.patterns, network.game.shape, network.symmetry if isomorphs else None)
+    if svg is not None:
+        drawing.save(svg)
     if as_json:
-        print_json(facts_of_model)
+        print_json(facts_of_model | drawing.facts())
     else:
-        _show_model(facts_of_model, network.game.shape)
+        _show_model(facts_of_model)
+        drawing.show()
 
 
-def _network(what: str, size: str, *, as_json: bool) -> None:
+@dataclass(frozen=True)
+class Drawing:
+    """The patterns to draw; with a number of isomorphisms, the isomorphs of each."""
+
+    patterns: Sequence[str]
+    shape: "Shape"
+    symmetry: int | None
+
+    def facts(self) -> dict[str, Any]:
+        """For JSON: nothing, unless isomorphs were asked for."""
+        from afterstate.network.patterns import own_tables, places_of
+
+        if self.symmetry is None:
+            return {}
+        places = {pattern: places_of(pattern, self.shape, self.symmetry) for pattern in self.patterns}
+        own = own_tables(self.patterns, self.shape, self.symmetry)
+        return {"symmetry": self.symmetry, "isomorphs": places, "own_tables": own}
+
+    def show(self) -> None:
+        """Draw to the terminal, and end with the list for `train --network`."""
+        from afterstate.network.network import count_weights
+        from afterstate.network.patterns import own_tables, places_of
+        from afterstate.report.tables import pattern_drawings
+
+        screen = console()
+        if self.symmetry is None:
+            screen.print()
+            screen.print(pattern_drawings(self.patterns, self.shape))
+            return
+        for pattern in self.patterns:
+            places = places_of(pattern, self.shape, self.symmetry)
+            times = self.symmetry // len(places)
+            note = f", each looked up {times} times" if times > 1 else ""
+            screen.print(f"\n{pattern}: {len(places)} {'place' if len(places) == 1 else 'places'}{note}\n")
+            screen.print(pattern_drawings(list(places), self.shape, across=4))
+        own = own_tables(self.patterns, self.shape, self.symmetry)
+        screen.print(f"With a table for each: {len(own)} tables, {_weights(count_weights(own))} weights\n")
+        screen.print(f"--network {','.join(own)} --symmetry 1", soft_wrap=True)
+
+    def save(self, path: Path) -> None:
+        """Draw to an SVG file."""
+        from afterstate.files import atomic_write, check_ours
+        from afterstate.report.svg import MADE, svg_file
+
+        if path.suffix.lower() != ".svg":
+            raise InputError(f"patterns are drawn to an .svg file, not {path.name!r}")
+        check_ours(path, MADE, "a drawing")
+        with atomic_write(path) as file:
+            file.write(svg_file(self.patterns, self.shape, symmetry=self.symmetry or 1).encode())
+
+
+def _network(what: str, size: str, *, isomorphs: bool, svg: Path | None, as_json: bool) -> None:
     """Draw a network given by name or patterns."""
     from afterstate.bitboard import Shape
     from afterstate.network.network import count_weights
-    from afterstate.network.patterns import parse_patterns
+    from afterstate.network.patterns import default_symmetry, parse_patterns
 
     shape = Shape.parse(size)
     try:
         patterns = parse_patterns(what, shape)
     except InputError as error:
         raise FileError(f"there is no model or run {what}, and it is not a network either: {error}") from error
+    drawing = Drawing(patterns, shape, default_symmetry(what, shape) if isomorphs else None)
+    if svg is not None:
+        drawing.save(svg)
     weights = count_weights(patterns)
     if as_json:
-        print_json({"network": what, "patterns": patterns, "weights": weights})
+        print_json({"network": what, "patterns": patterns, "weights": weights} | drawing.facts())
         return
-    from afterstate.report.tables import facts, pattern_drawings
+    from afterstate.report.tables import facts
 
-    screen = console()
-    screen.print(facts([("network", what), ("weights", _weights(weights))]))
-    screen.print()
-    screen.print(pattern_drawings(patterns, shape))
+    console().print(facts([("network", what), ("weights", _weights(weights))]))
+    drawing.show()
 
 
 def _run_facts(run: Path) -> dict[str, Any]:
@@ -109,8 +179,8 @@ def _weights(count: int) -> str:
     return f"{count:,} ({format_bytes(4 * count)})"
 
 
-def _show_model(found: dict[str, Any], shape: Any) -> None:
-    from afterstate.report.tables import facts, pattern_drawings
+def _show_model(found: dict[str, Any]) -> None:
+    from afterstate.report.tables import facts
 
     training = found["training"]
     rows = [
@@ -138,7 +208,4 @@ def _show_model(found: dict[str, Any], shape: Any) -> None:
                 if "win_rate" in run[name]:
                     text += f", win rate {run[name]['win_rate']:.1%}, mean {run[name]['mean']:,.0f}"
                 rows.append((name, text))
-    screen = console()
-    screen.print(facts(rows))
-    screen.print()
-    screen.print(pattern_drawings(found["patterns"], shape))
+    console().print(facts(rows))

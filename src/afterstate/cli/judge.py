@@ -71,7 +71,7 @@ def _judge(
     from afterstate.errors import InputError
     from afterstate.files import is_file
     from afterstate.games.game import make
-    from afterstate.play.judge import find_version
+    from afterstate.games.points import find_version
     from afterstate.play.judge import judge as judge_file
 
     name = version or ("2" if game == "threes" else "win")

@@ -8,7 +8,7 @@ from io import TextIOWrapper
 
 import typer
 
-from afterstate.cli import bench, evaluate, info, judge, move, perft, play, plot, recipes, solve, train
+from afterstate.cli import bench, evaluate, info, judge, move, perft, play, plot, recipes, report, solve, train
 from afterstate.errors import AfterstateError, DivergedError, FileError, InputError, ModelError, ResourceError
 
 
@@ -37,7 +37,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (train, recipes, evaluate, move, play, plot, info, judge, bench, perft, solve):
+for module in (train, recipes, evaluate, move, play, plot, report, info, judge, bench, perft, solve):
     module.register(app)
 
 

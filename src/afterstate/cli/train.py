@@ -1,23 +1,25 @@
 """afterstate train: train a player, and show its progress."""
 
 import shlex
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from afterstate.cli.common import compiling, console, print_json
+from afterstate.cli.common import compiling, print_json
 from afterstate.cli.options import with_options
 from afterstate.errors import InputError
-from afterstate.learning.options import TrainOptions
+from afterstate.learning.options import TEXT, TrainOptions
 from afterstate.learning.recipes import with_recipe
 from afterstate.units import format_count, format_time
 
-_TEXT = {"games", "time", "block", "eval_every", "eval_games"}  # written like 100k and 10m
+if TYPE_CHECKING:
+    from afterstate.cli.display import Display
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(with_options(train, TrainOptions, before="quiet", text=_TEXT, skip={"game"}))
+    app.command()(with_options(train, TrainOptions, before="quiet", text=TEXT, skip={"game"}))
 
 
 def train(
@@ -30,10 +32,10 @@ def train(
 ) -> None:
     """Train a player.
 
-    The run is a folder with its options, metrics, checkpoints (last and best) and a plot.
+    The run is a folder with its options, metrics, the result of every game, checkpoints (last and best) and a plot.
 
     Ctrl-C stops a run cleanly at any time, and --resume continues it. With one thread, the result is bit for bit that of a run
-    without a stop.
+    without a stop. A closed terminal or pipe stops it in the same way.
     """
     chosen = {name: value for name, value in given.items() if value is not None}
     if game is not None:
@@ -42,8 +44,14 @@ def train(
         raise InputError("say which run to continue: --run DIR --resume")
     if resume and "recipe" in chosen:
         raise InputError("a run keeps the recipe that it was started with: leave out --recipe")
+    if resume and "from_" in chosen:
+        raise InputError("--resume continues a run from its last game, --from starts a new one from its best network: give one")
     if not resume:
         chosen = with_recipe(chosen)
+        if "from_" in chosen:
+            from afterstate.learning.origin import with_model
+
+            chosen = with_model(chosen)
         if "game" not in chosen:
             raise InputError("say which game to learn, such as: afterstate train 2048")
         TrainOptions(**chosen)  # report a wrong option before anything heavy is loaded
@@ -61,43 +69,47 @@ def train(
     display = Display(quiet=quiet, as_json=as_json)
     with display:
         if run is not None and resume:
-            done = go_on(run, normalise(chosen), listener=display)
+            done = go_on(run, normalise(chosen), listener=display, stop=display.stop)
         else:
-            done = begin(TrainOptions(**chosen), run=run, listener=display)
+            done = begin(TrainOptions(**chosen), run=run, listener=display, stop=display.stop)
     folder, games, seconds, stopped = done.folder, done.games, done.seconds, done.stopped
-    del done, display  # free the network's memory before the plot needs some
-    _finish(folder, games, seconds, stopped=stopped, as_json=as_json)
+    del done  # free the network's memory before the plot needs some
+    _finish(display, folder, games, seconds, stopped=stopped, as_json=as_json)
 
 
-def _finish(path: Path, games: int, seconds: float, *, stopped: bool, as_json: bool) -> None:
+def _finish(display: "Display", path: Path, games: int, seconds: float, *, stopped: bool, as_json: bool) -> None:
     """Draw the curve, and print the result and what to do next."""
     from afterstate.learning.runfolder import RunFolder
     from afterstate.report.plot import plot_runs
+    from afterstate.report.tables import evaluations_table
 
     folder = RunFolder(path)
-    blocks = [record for record in folder.read_metrics() if record["kind"] == "block"]
-    rank = folder.read_config().rank
-    best = max(blocks, key=lambda record: rank(record["win_rate"], record["mean"]), default=None)
+    records = folder.read_metrics()
+    blocks, evals = ([record for record in records if record["kind"] == kind] for kind in ("block", "eval"))
+    best = folder.best_so_far()
     curve = folder.report / "curve.png"
     if blocks:
         plot_runs([folder.path], curve)
-    if as_json:
+    if as_json and not display.abandoned:
+        kept = {} if best is None else next((block for block in blocks if block["games"] == best.games), {}) | asdict(best)
         print_json(
-            {"run": str(folder.path), "games": games, "seconds": seconds, "stopped": stopped, "best": best}
+            {"run": str(folder.path), "games": games, "seconds": seconds, "stopped": stopped, "best": kept or None}
             | {"last": blocks[-1] if blocks else None}
         )
     else:
         name = shlex.quote(str(folder.path))
-        screen = console()
+        why = ", since nobody reads the output any more" if display.abandoned and stopped else ""
         state = "stopped" if stopped else "done"
-        screen.print(f"{state} at {format_count(games)} games after {format_time(seconds)} of training")
-        if best is not None:
-            screen.print(
-                f"best block: {best['win_tile']} in {best['win_rate']:.1%}, mean {best['mean']:,.0f}, at game {best['games']:,}"
-            )
-            screen.print(f"curve: {curve}")
+        if evals:
+            display.show(evaluations_table(evals))
+        display.say(f"{state} at {format_count(games)} games after {format_time(seconds)} of training{why}")
+        if best is not None and blocks:
+            figures = f"{blocks[-1]['win_tile']} in {best.win_rate:.1%}, mean {best.mean:,.0f}"
+            display.say(f"best block: {figures}, at game {best.games:,}")
+        if blocks:
+            display.say(f"curve: {curve}")
         if stopped:
-            screen.print(f"continue: afterstate train --run {name} --resume")
-        screen.print(f"measure: afterstate eval {name}")
+            display.say(f"continue: afterstate train --run {name} --resume")
+        display.say(f"measure: afterstate eval {name}")
     if stopped:
         raise typer.Exit(130)

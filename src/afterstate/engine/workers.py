@@ -30,7 +30,10 @@ def count_threads(threads: int | None) -> int:
 
 @contextmanager
 def stop_on_signal(stop: threading.Event) -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM set `stop` instead of interrupting; does nothing outside the main thread."""
+    """Let Ctrl-C, SIGTERM and a lost terminal (SIGHUP) set `stop` instead of interrupting.
+
+    Does nothing outside the main thread. A SIGHUP that is ignored, as with nohup, stays ignored.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -38,12 +41,26 @@ def stop_on_signal(stop: threading.Event) -> Iterator[None]:
     def ask(number: int, frame: FrameType | None) -> None:
         stop.set()
 
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        numbers.append(signal.SIGHUP)
+    before = {number: signal.signal(number, ask) for number in numbers}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+class Either(threading.Event):
+    """Set when either of two events is."""
+
+    def __init__(self, one: threading.Event, other: threading.Event) -> None:
+        super().__init__()
+        self._both = (one, other)
+
+    def is_set(self) -> bool:
+        return any(event.is_set() for event in self._both)
 
 
 @dataclass
@@ -75,7 +92,8 @@ class Workers:
     ) -> int:
         """Call play(thread, first, count) -> moves until all games are played or `stop` is set -> games begun.
 
-        `on_stop` is called soon after a stop; it may end games that are under way.
+        `on_stop` is called soon after a stop; it may end games that are under way. An error of a thread or of `on_tick` is
+        raised once all threads have ended.
         """
         threads = threads or self.threads
         share = Share()
@@ -99,6 +117,13 @@ class Workers:
             except BaseException as failure:
                 failures.append(failure)
 
+        def tell() -> None:
+            try:
+                if on_tick:
+                    on_tick(share)
+            except BaseException as failure:
+                failures.append(failure)
+
         pool = [threading.Thread(target=work, args=(number,), daemon=True) for number in range(threads)]
         for thread in pool:
             thread.start()
@@ -107,12 +132,10 @@ class Workers:
                 thread.join(TICK)
                 if on_stop and (self.stop.is_set() or failures):
                     on_stop()
-                if on_tick:
-                    on_tick(share)
+                tell()
+        tell()
         if failures:
             raise failures[0]
-        if on_tick:
-            on_tick(share)
         return begun
 
 

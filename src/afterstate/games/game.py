@@ -15,7 +15,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from itertools import product
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -224,7 +224,6 @@ class Game(ABC):
     longest: int  # no game has more slides than this
     most: int  # no game has a higher score than this
     firsts: int  # tiles on the board before the first slide
-    best: Literal["win", "mean"] = "win"  # how the best block of a run is chosen, by default
     symmetric: bool = False  # mirror images have the same future, and an `extra` of 0 does not depend on direction
     lowest_downgrade: int = 15  # tiles with a larger index may be lowered
     top: int = 15  # index of the largest tile

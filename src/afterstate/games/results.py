@@ -14,11 +14,16 @@ class Results(NamedTuple):
     """One entry per game; written by kernels."""
 
     scores: NDArray[np.int64]
-    moves: NDArray[np.int64]  # slides
+    moves: NDArray[np.int64]  # slides; -1 for a game that was not finished
     largest: NDArray[np.uint8]  # index of the largest tile
 
     def part(self, start: int, end: int) -> "Results":
         return Results(self.scores[start:end], self.moves[start:end], self.largest[start:end])
+
+    def finished(self) -> int:
+        """How many games were finished, from the first one to the first that was not."""
+        unfinished = self.moves < 0
+        return int(unfinished.argmax()) if unfinished.any() else len(unfinished)
 
 
 def make_results(count: int) -> Results:

@@ -68,7 +68,6 @@ class ThreesGame(Game):
 
     name = "threes"
     title = "Threes!"
-    best = "mean"  # nearly all games reach 384 long before the player is at its best
     lowest_downgrade = 4
 
     def __init__(self, rules: str, shape: Shape) -> None:

@@ -31,6 +31,11 @@ class RunState:
     block_seconds: float = 0.0
     results: Results = field(default_factory=lambda: make_results(0))  # of the current block
 
+    @property
+    def mark(self) -> tuple[int, ...]:
+        """Changes whenever there is something new to save."""
+        return self.games, self.in_block, self.evaluated
+
 
 def describe(plan: Plan, team: Team, state: RunState, *, block: Block | None = None) -> Training:
     """What a model file says about the run."""
@@ -62,7 +67,7 @@ def restore_checkpoint(path: Path, plan: Plan, network: Network, team: Team) -> 
         kept[:] = load_tensors(path, [name])[name]
     _restore_pools(path, team)
     count, size = len(part.scores), plan.options.block
-    if count >= size:
+    if count > size:
         raise FileError(f"{path} holds {count} games of a block of only {size}: set block back to resume")
     results = make_results(size)
     results.scores[:count], results.moves[:count], results.largest[:count] = part

@@ -6,8 +6,9 @@ from itertools import pairwise
 from typing import Any, Literal, TypedDict, Unpack, get_args, get_origin
 
 from afterstate.errors import FileError, InputError
+from afterstate.games.points import VERSIONS, find_version
 from afterstate.learning.rules import RULES, find_rule
-from afterstate.units import check_seed, parse_count, parse_time, shorten
+from afterstate.units import check_seed, parse_count, parse_rate, parse_time, shorten
 
 Target = Literal["afterstate", "state"]
 Order = Literal["forward", "backward"]
@@ -16,7 +17,9 @@ Best = Literal["win", "mean"]
 MAX_BLOCK = 10_000_000
 MAX_HORIZON = 100
 MAX_VALUE = 10**9
-COUNTS = {"games", "block", "eval_every", "eval_games"}
+COUNTS = {"games", "block", "eval_every", "eval_games"}  # written like 100k
+TIMES = {"time", "save_every"}  # written like 10m
+TEXT = COUNTS | TIMES | {"alpha"}  # may be text; alpha may be written like 1/64
 CHOICES = {"target": Target, "order": Order, "starts": Starts, "best": Best}
 
 
@@ -52,7 +55,7 @@ class TrainGiven(TypedDict, total=False):
     stages: str | None
     context: str | None
     starts: Starts
-    alpha: float | None
+    alpha: float | str | None
     optimistic: float
     schedule: str | None
     games: int | str | None
@@ -60,9 +63,13 @@ class TrainGiven(TypedDict, total=False):
     threads: int | None
     seed: int
     block: int | str
-    best: Best | None
+    best: Best
     eval_every: int | str | None
     eval_games: int | str
+    judge: str | None
+    snapshots: bool | None
+    from_: str | None
+    save_every: float | str
     recipe: str | None
 
 
@@ -98,7 +105,7 @@ class TrainOptions:
     )
     alpha: float | None = _option(
         None,
-        "learning rate; each of the m looked-up weights moves by alpha/m of the error "
+        "learning rate, such as 0.1 or 1/64; each of the m looked-up weights moves by alpha/m of the error "
         f"[default: {', '.join(f'{rule.rate} for {name}' for name, rule in RULES.items())}]",
     )
     optimistic: float = _option(0.0, "initial value of every position; a high one makes the player explore")
@@ -110,11 +117,25 @@ class TrainOptions:
     threads: int | None = _option(None, "threads [default: all processors]; with 1 a run is exactly reproducible", free=True)
     seed: int = _option(1, "random seed")
     block: int = _option(1000, "games in one block of statistics")
-    best: Best | None = _option(
-        None, "how the best block is chosen, whose network is kept: by win rate or by mean score [default: win; Threes!: mean]"
+    best: Best = _option(
+        "mean", "which network is kept as the best: by mean score, or by win rate where win rates clearly differ (win)"
     )
-    eval_every: int | None = _option(None, "games between two evaluations with learning off, such as 100k")
+    eval_every: int | None = _option(
+        None, "games between two evaluations with learning off, such as 100k; 0 turns those of a recipe off"
+    )
     eval_games: int = _option(1000, "games in each evaluation")
+    judge: str | None = _option(
+        None, f"also give each evaluation the points of the course's judge: {', '.join(VERSIONS)} (see afterstate judge)"
+    )
+    snapshots: bool | None = _option(None, "keep the network of each evaluation, in checkpoints/")
+    from_: str | None = _option(
+        None, "start with the weights of a model, or of a run's best network; its game and network are then the default"
+    )
+    save_every: float = _option(
+        60.0,
+        "seconds between checkpoints, or a time such as 10m; longer if writing them takes more than 2 % of the time",
+        free=True,
+    )
     recipe: str | None = _option(None, "a named set of options (see afterstate recipes) or a TOML file; given options win")
 
     @classmethod
@@ -123,7 +144,7 @@ class TrainOptions:
         return cls(game=game, **normalise(dict(given)))
 
     def __post_init__(self) -> None:
-        given = {name: getattr(self, name) for name in (*COUNTS, "time") if getattr(self, name) is not None}
+        given = {name: getattr(self, name) for name in TEXT if getattr(self, name) is not None}
         for name, value in normalise(given).items():
             object.__setattr__(self, name, value)
         if self.games is None and self.time is None:
@@ -138,6 +159,11 @@ class TrainOptions:
         if self.starts == "carousel" and len(self.stage_tiles()) < 2:
             raise InputError("starts carousel needs stages to begin in: give --stages, such as 0,16384")
         check_seed(self.seed)
+        if self.judge is not None:
+            find_version(self.judge)
+        for name in ("judge", "snapshots"):
+            if getattr(self, name) and self.eval_every is None:
+                raise InputError(f"{name} needs evaluations: say after how many games, such as --eval-every 100k")
         if self.block > MAX_BLOCK:
             raise InputError(f"a block has at most {MAX_BLOCK} games, not {self.block}")
         self.phases()
@@ -153,6 +179,8 @@ class TrainOptions:
             raise InputError("steps above 1 need lambda 0 and order forward")
         if not 0 <= self.optimistic <= MAX_VALUE:
             raise InputError(f"optimistic must be 0 to {MAX_VALUE}, not {self.optimistic}")
+        if self.optimistic > 0 and self.from_ is not None:
+            raise InputError("optimistic sets the values that a network starts with, and so does --from: leave out one of them")
 
     @property
     def rate(self) -> float:
@@ -188,14 +216,12 @@ class TrainOptions:
         else:
             rate = how
         try:
-            alpha = float(rate)
-        except ValueError:
-            alpha = math.nan
-        if math.isnan(alpha):
+            alpha = parse_rate(rate)
+        except InputError as error:
             raise InputError(
                 f"a schedule is a list of game:alpha, game:rule or game:rule:alpha, such as 50k:0.01 or 75%:tc, "
                 f"not {shorten(part)!r}"
-            )
+            ) from error
         check_rate(alpha)
         if not where.endswith("%"):
             return Phase(parse_count(where, name="a step of the schedule"), False, method, alpha)
@@ -208,10 +234,6 @@ class TrainOptions:
         if self.games is None and self.time is not None:
             return Phase(self.time * share, True, method, alpha)
         return Phase(max(round((self.games or 0) * share), 1), False, method, alpha)
-
-    def rank(self, win_rate: float, mean: float) -> tuple[float, float]:
-        """What blocks are compared by; the best block has the largest."""
-        return (win_rate, mean) if self.best == "win" else (mean, win_rate)
 
     def changed(self, given: dict[str, Any]) -> "TrainOptions":
         """These options with the changes of a resume; refuse a change that contradicts what was learned so far."""
@@ -232,9 +254,14 @@ def normalise(given: dict[str, Any]) -> dict[str, Any]:
     """The given options, with counts and times as numbers."""
     values = dict(given)
     for name in COUNTS & set(values):
-        values[name] = parse_count(values[name], name=name.replace("_", "-"))
-    if values.get("time") is not None:
-        values["time"] = parse_time(values["time"])
+        values[name] = parse_count(values[name], name=name.replace("_", "-"), least=0 if name == "eval_every" else 1)
+    if values.get("eval_every") == 0:
+        values["eval_every"] = None
+    for name in TIMES & set(values):
+        if values[name] is not None:
+            values[name] = parse_time(values[name], name=name.replace("_", "-"))
+    if values.get("alpha") is not None:
+        values["alpha"] = parse_rate(values["alpha"])
     return values
 
 
@@ -247,8 +274,8 @@ def read_options(values: dict[str, Any], where: str) -> dict[str, Any]:
             raise FileError(f"{where} has an unknown key {shorten(key)!r}")
         name = known[key]
         wanted: Any = option_type(name)
-        kinds = {float: (int, float)}.get(wanted, (wanted,)) + ((str,) if name in COUNTS or name == "time" else ())
-        if not isinstance(value, kinds) or isinstance(value, bool):
+        kinds = {float: (int, float)}.get(wanted, (wanted,)) + ((str,) if name in TEXT else ())
+        if not isinstance(value, kinds) or isinstance(value, bool) is not (wanted is bool):
             raise FileError(f"{where}: {key} must be of type {wanted.__name__}, not {value!r}")
         found[name] = value
     return found

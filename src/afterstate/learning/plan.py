@@ -5,6 +5,7 @@ from functools import cached_property
 
 from afterstate.errors import FileError
 from afterstate.games.game import Game, make
+from afterstate.games.points import check_rules
 from afterstate.learning.backups import Backup, make_backup
 from afterstate.learning.options import Phase, TrainOptions
 from afterstate.learning.rules import RULES
@@ -43,6 +44,13 @@ class Plan:
         """How many numbers the run keeps for each weight: the weight itself, and what its rules keep."""
         return 1 + sum(RULES[name].kind.numbers for name in self.rules)
 
+    def explain_rate(self, lookups: int) -> str:
+        """What the first rate means for one of so many looked-up weights, for people."""
+        first = self.phases[0]
+        most = "at most " if RULES[first.method].kind.numbers else ""
+        share = f"{most}{first.alpha / lookups:.4g} of the error"
+        return f"alpha {first.alpha:g}: each of the {lookups} weights of a board moves by {share}"
+
     def make_backup(self) -> Backup:
         """Make the backup of the run. One for each thread."""
         given = self.options
@@ -64,12 +72,13 @@ def make_plan(options: TrainOptions) -> Plan:
     block = options.block if options.games is None else min(options.block, options.games)
     context = game.context if options.context is None else options.context
     game.sight(context)
+    if options.judge is not None:
+        check_rules(options.judge, game)
     stages = options.stage_tiles()
     check_stages(stages, game)
     resolved = replace(
-        options, rules=game.rules, network=name, symmetry=symmetry, alpha=options.rate, block=block, context=context,
-        best=game.best if options.best is None else options.best,
-    )  # fmt: skip
+        options, rules=game.rules, network=name, symmetry=symmetry, alpha=options.rate, block=block, context=context
+    )
     large = parse_patterns(name, game.shape)
     small = () if options.beside is None else parse_patterns(options.beside, game.shape)
     for pattern in small:

@@ -1,6 +1,7 @@
 """What a run reports: how far it is, how well it plays, how the learning itself goes."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from afterstate.games.results import Summary
 from afterstate.learning.update import ERRORS, MOVES, OUTSIDE, RATES, UPDATES
+from afterstate.network.training import Block
 
 
 @dataclass(frozen=True)
@@ -49,14 +51,26 @@ class Progress:
 class Listener:
     """Gets reports from a run. The default ignores them; a display overrides what it shows."""
 
+    def on_start(self, rate: str, origin: str | None) -> None:
+        """A new run begins: what its learning rate means, and what it takes from another model."""
+
     def on_progress(self, progress: Progress) -> None:
         pass
 
     def on_block(self, games: int, block: Summary) -> None:
         pass
 
-    def on_eval(self, games: int, summary: Summary) -> None:
-        pass
+    def on_eval(self, games: int, summary: Summary, points: float | None) -> None:
+        """`points` are those of the judge, if it was asked for."""
+
+    def on_best(self, new: Block, old: Block | None, path: Path) -> None:
+        """A network was saved that is better than the best before; `path` is its file."""
+
+    def on_note(self, text: str) -> None:
+        """Something that people should know, such as where a resume starts."""
+
+    def on_warning(self, text: str) -> None:
+        """Something that is probably wrong with the options."""
 
 
 def as_record(summary: Summary) -> dict[str, Any]:

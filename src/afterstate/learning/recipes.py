@@ -4,6 +4,8 @@ about = "what it is"            version = 1            takes = "3 minutes"      
 [train]
 game = "2048"
 games = "100k"
+
+A recipe that repeats a report also has the report's figures, see `figures`.
 """
 
 import tomllib
@@ -13,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from afterstate.errors import FileError, InputError
+from afterstate.learning.figures import Report, read_report
 from afterstate.learning.options import TrainOptions, read_options
 from afterstate.units import shorten
 
@@ -30,6 +33,7 @@ class Recipe:
     takes: str
     expect: str
     options: dict[str, Any]  # of TrainOptions
+    report: Report | None  # what a report says that it reached this way
     text: str  # the file as it is
 
     @property
@@ -72,7 +76,7 @@ def _parse(name: str, text: str, where: str) -> Recipe:
         table = tomllib.loads(text)
     except ValueError as error:
         raise FileError(f"{where} is not TOML: {error}") from error
-    unknown = [key for key in table if key not in (*_ABOUT, "train")]
+    unknown = [key for key in table if key not in (*_ABOUT, "train", "report")]
     if unknown:
         raise FileError(f"{where} has an unknown key {shorten(unknown[0])!r}; training options belong under [train]")
     options = table.get("train", {})
@@ -91,7 +95,8 @@ def _parse(name: str, text: str, where: str) -> Recipe:
         TrainOptions(**found)
     except InputError as error:
         raise FileError(f"{where}: {error}") from error
-    return Recipe(name, version, table.get("about", ""), table.get("takes", ""), table.get("expect", ""), found, text)
+    report = read_report(table["report"], where) if "report" in table else None
+    return Recipe(name, version, table.get("about", ""), table.get("takes", ""), table.get("expect", ""), found, report, text)
 
 
 def with_recipe(given: dict[str, Any]) -> dict[str, Any]:

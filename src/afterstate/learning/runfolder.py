@@ -1,4 +1,4 @@
-"""A run is a folder: config.toml, metrics.jsonl, checkpoints/ (last and best), report/."""
+"""A run is a folder: config.toml, metrics.jsonl, metrics.csv, games.bin, checkpoints/ (last and best), report/."""
 
 import json
 import os
@@ -12,6 +12,7 @@ from afterstate.errors import FileError, InputError, ModelError, ResourceError
 from afterstate.files import atomic_write, is_file, is_folder
 from afterstate.learning.options import TrainOptions, read_options
 from afterstate.network.modelfile import read_training
+from afterstate.network.training import Block
 
 ROOT = Path("runs")
 
@@ -20,32 +21,61 @@ class RunFolder:
     """Where a training run keeps what it has learned and measured."""
 
     def __init__(self, path: Path | str) -> None:
-        self.path = Path(path)
-        self.config = self.path / "config.toml"
-        self.metrics = self.path / "metrics.jsonl"
-        self.last = self.path / "checkpoints" / "last.safetensors"
-        self.best = self.path / "checkpoints" / "best.safetensors"
-        self.report = self.path / "report"
+        self._root: Path | None = None  # where to look for a free name, for a new run without one
+        self._move(Path(path))
+
+    def _move(self, path: Path) -> None:
+        self.path = path
+        self.config = path / "config.toml"
+        self.metrics = path / "metrics.jsonl"
+        self.csv = path / "metrics.csv"
+        self.games = path / "games.bin"
+        self.last = path / "checkpoints" / "last.safetensors"
+        self.best = path / "checkpoints" / "best.safetensors"
+        self.report = path / "report"
 
     @classmethod
     def plan(cls, path: Path | str | None, options: TrainOptions, *, room: int = 0, root: Path = ROOT) -> "RunFolder":
         """Choose the folder of a new run: it must be free, with `room` bytes on its disk; if unnamed, the next in `root`."""
         folder = cls(path) if path is not None else cls(_free_name(options, root))
+        folder._root = root if path is None else None
         if is_file(folder.path) or (is_folder(folder.path) and any(folder.path.iterdir())):
-            if is_file(folder.config):
-                raise FileError(f"run {folder.path} exists: continue it with --resume, or choose another name with --run")
-            raise FileError(f"{folder.path} exists and is not a run: choose another name with --run")
+            raise folder._taken()
         folder._check_room(room)
         return folder
 
+    def _taken(self) -> FileError:
+        if is_file(self.config):
+            return FileError(f"run {self.path} exists: continue it with --resume, or choose another name with --run")
+        return FileError(f"{self.path} exists and is not a run: choose another name with --run")
+
     def make(self, options: TrainOptions) -> None:
-        """Make the folder and write the options to it."""
+        """Make the folder and write the options to it.
+
+        Of several runs that are started at the same time, the one that makes checkpoints/ has the folder. The others take the
+        next free name, or fail if the name was given.
+        """
+        while True:
+            try:
+                self.path.mkdir(parents=True, exist_ok=True)
+                self.last.parent.mkdir()
+                break
+            except FileExistsError as error:
+                if self._root is None or not is_folder(self._root):
+                    raise self._taken() from error
+                self._move(_free_name(options, self._root))
+            except OSError as error:
+                raise FileError(f"cannot make the run folder {self.path}: {error.strerror}") from error
+        self.make_folders()
+        self.write_config(options)
+
+    def make_folders(self) -> None:
+        """Make the folders for checkpoints and plots, if they are not there."""
         try:
-            self.last.parent.mkdir(parents=True, exist_ok=True)
+            self.last.parent.mkdir(exist_ok=True)
             self.report.mkdir(exist_ok=True)
         except OSError as error:
-            raise FileError(f"cannot make the run folder {self.path}: {error.strerror}") from error
-        self.write_config(options)
+            raise FileError(f"cannot make the folders of run {self.path}: {error.strerror}") from error
 
     @classmethod
     def open(cls, path: Path | str) -> "RunFolder":
@@ -116,20 +146,18 @@ class RunFolder:
             records.append(record)
         return records
 
-    def rewind_metrics(self, games: int) -> None:
-        """Drop what was measured after game number `games`: the run continues from there."""
-        kept = [record for record in self.read_metrics() if record["games"] <= games]
-        with atomic_write(self.metrics) as file:
-            file.write("".join(json.dumps(record) + "\n" for record in kept).encode())
-
-    def best_so_far(self) -> tuple[float, float]:
-        """Win rate and mean of the best block; lower than any block if there is none yet."""
+    def best_so_far(self) -> Block | None:
+        """The games that the best checkpoint was kept for; None if there is none yet."""
         if not is_file(self.best):
-            return (-1.0, 0.0)
+            return None
         block = read_training(self.best).block
         if block is None:
             raise ModelError(f"{self.best} is not a best checkpoint of a run: it does not say which block it is from")
-        return block.win_rate, block.mean
+        return block
+
+    def snapshot(self, games: int) -> Path:
+        """Where the network of an evaluation is kept."""
+        return self.last.parent / f"at-{games}.safetensors"
 
     @property
     def checkpoints(self) -> tuple[tuple[str, Path], ...]:
@@ -156,7 +184,6 @@ def find_model(path: Path | str) -> Path:
 
 
 _WHOLE = ("games", "count", "win_tile")
-_REAL = ("mean", "win_rate")
 _PERHAPS = ("interval", "moves_per_s", "training_seconds")  # may be null: a block of one game has no interval
 
 
@@ -166,7 +193,8 @@ def _wrong_field(record: Any) -> str | None:
         return "kind"
     sound = {"kind": record.get("kind") in ("block", "eval"), "reached": _are_rates(record.get("reached"))}
     sound |= {name: type(record.get(name)) is int and _is_number(record[name]) for name in _WHOLE}
-    sound |= {name: _is_number(record.get(name)) for name in _REAL}
+    sound["count"] = sound["count"] and record["count"] > 0
+    sound |= {"mean": _is_number(record.get("mean")), "win_rate": _is_rate(record.get("win_rate"))}
     sound |= {name: record.get(name) is None or _is_number(record[name]) for name in _PERHAPS}
     sound["interval"] &= "interval" in record
     return next((name for name, is_sound in sound.items() if not is_sound), None)
@@ -176,7 +204,11 @@ def _are_rates(reached: Any) -> bool:
     """Whether this maps tiles to rates."""
     if not isinstance(reached, dict) or not reached:
         return False
-    return all(tile.isdecimal() and _is_number(rate) for tile, rate in reached.items())
+    return all(tile.isdecimal() and _is_rate(rate) for tile, rate in reached.items())
+
+
+def _is_rate(value: Any) -> bool:
+    return _is_number(value) and 0 <= value <= 1
 
 
 def _is_number(value: Any) -> bool:

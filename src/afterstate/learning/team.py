@@ -65,8 +65,10 @@ class Team:
     ) -> int:
         """Play games number first, first + 1, ... and learn from them, until `results` is full or a stop -> games played.
 
-        One thread plays the first games of a fresh network alone.
+        One thread plays the first games of a fresh network alone. After an error, results without moves (-1) tell which games
+        were not finished.
         """
+        results.moves.fill(-1)
         self._let_learn(phase)
         count = len(results.scores)
         alone = min(max(WARM_UP - first, 0), count) if self.threads > 1 else 0
@@ -102,8 +104,10 @@ class Team:
                 on_tick(share)
 
         self.tables.renew()
-        Workers(threads, stop).run(play, first, len(results.scores), on_tick=tick)
-        self.tables.settle()
+        try:
+            Workers(threads, stop).run(play, first, len(results.scores), on_tick=tick)
+        finally:
+            self.tables.settle()
         return share
 
     def _let_learn(self, phase: Phase) -> None:

@@ -1,35 +1,36 @@
 """Training: blocks of games on threads, schedules, checkpoints and evaluations."""
 
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NoReturn
 
 from afterstate.engine.loop import Seat
-from afterstate.engine.workers import Share, count_threads, play_match, stop_on_signal
-from afterstate.errors import DivergedError
+from afterstate.engine.workers import Either, Share, count_threads, play_match, stop_on_signal
+from afterstate.errors import AfterstateError, DivergedError
+from afterstate.games.points import judge_results
 from afterstate.games.results import Summary, make_results, summarise, usual_tile
 from afterstate.learning.checkpoint import RunState, describe, restore_checkpoint, save_checkpoint
 from afterstate.learning.compiling import load_or_compile
+from afterstate.learning.gamesfile import Episodes, GamesFile
 from afterstate.learning.options import Phase, TrainOptions
+from afterstate.learning.origin import Origin
 from afterstate.learning.plan import Plan, check_same, make_plan, new_network
 from afterstate.learning.progress import Learning, Listener, Progress, as_record
 from afterstate.learning.runfolder import RunFolder
+from afterstate.learning.runlog import RunLog
 from afterstate.learning.team import Team
 from afterstate.learning.update import MOVES
+from afterstate.learning.watch import COLLAPSED, Watch, has_run_away, is_better
 from afterstate.network.fold import fold
 from afterstate.network.modelfile import load_model, save_model
 from afterstate.network.network import Network
 from afterstate.network.training import Block
-from afterstate.rng import Random
 
-COLLAPSE = 0.2  # a block has collapsed if its mean is below this share of the best one
-COLLAPSED = 3  # collapsed blocks in a row that stop the run
-RUNAWAY = 1e9  # a value that no game can reach
-FIRST_BOARDS = 20  # checked for such values
-SAVE_EVERY = 60.0  # seconds between checkpoints, at least
-SAVE_SHARE = 0.02  # share of the time spent on them, at most
+FIRST_SAVE = 5.0  # seconds of training before the first checkpoint; a large one takes some more to write
+SAVE_SHARE = 0.02  # share of the time spent on checkpoints, at most
 LARGE = 100_000_000  # bytes of a network whose kernels are compiled in a separate process, to save memory
 
 
@@ -48,6 +49,11 @@ class Run:
         """What was measured: one record for each block and each evaluation."""
         return RunFolder(self.folder).read_metrics()
 
+    @property
+    def episodes(self) -> Episodes:
+        """Every training game: scores, moves and largest tiles, as arrays."""
+        return GamesFile(RunFolder(self.folder).games).read(self.network.game)
+
 
 def train(
     options: TrainOptions,
@@ -63,6 +69,7 @@ def train(
     parts = 2 * plan.numbers + 1  # last, its next version while it is written, and best
     folder = RunFolder.plan(run, plan.options, room=parts * network.weights.nbytes)
     trainer = Trainer(plan, folder, network, listener, stop)
+    trainer.find_origin()
     folder.make(plan.options)
     return trainer.run()
 
@@ -85,7 +92,9 @@ def resume(
     if saved:
         trainer.restore()
     else:
-        folder.rewind_metrics(0)
+        trainer.start_again()
+        trainer.find_origin()
+    folder.make_folders()
     if given:
         folder.write_config(plan.options)
     return trainer.run()
@@ -119,37 +128,62 @@ class Trainer:
         self.listener = listener or Listener()
         self.stop = stop or threading.Event()
         self.team = Team(plan, network, count_threads(plan.options.threads))
+        self.log = RunLog(folder, plan.game)
+        self.watch = Watch(plan.options.games, optimistic=plan.options.optimistic)
         self.state = RunState(results=make_results(plan.options.block))
         self.phase = plan.phases[0]  # of the current block
-        self.best = plan.options.rank(*folder.best_so_far())
-        self.top = 0.0  # the best mean of a block
-        self.low = 0  # blocks in a row that have collapsed
+        self.best = folder.best_so_far()
         self.last_block: Summary | None = None
-        self.saved_at = perf_counter()
-        self.save_seconds = 0.0  # time that the last checkpoint took
-        self.saved_games = 0
+        self.next_save = 0.0  # by the clock
+        self.saved: tuple[int, ...] = ()  # how far the last checkpoint is
+        self.origin: Origin | None = None  # of a fresh network
 
     # --- the loop ------------------------------------------------------------------------------------------------------
 
     def run(self) -> Run:
         """Train to the end or until a stop; either way the last checkpoint holds everything learned."""
+        self._note_options()
         with stop_on_signal(self.stop):
             self._prepare()
-            while not self.stop.is_set():
-                if self._evaluation_due():
-                    self._evaluate()
-                elif self._finished():
-                    break
-                else:
-                    self._part()
-                    if self.state.in_block == self.options.block:
-                        self._close_block()
-                if perf_counter() - self.saved_at > max(SAVE_EVERY, self.save_seconds / SAVE_SHARE):
-                    self.save()
-            if self.saved_games != self.state.games or not self.folder.last.exists():
-                self.save()
+            try:
+                while self._step():
+                    if perf_counter() >= self.next_save:
+                        self.save()
+                self._save_changes()
+            except DivergedError:
+                raise
+            except BaseException:
+                with suppress(AfterstateError, OSError, MemoryError):  # the error that ends the run is the one to tell
+                    self._save_changes()
+                raise
         stopped = not self._finished() or self._evaluation_due()
         return Run(self.folder.path, self.network, self.state.games, self.state.seconds, stopped=stopped)
+
+    def _step(self) -> bool:
+        """Do what is next -> whether there was anything left to do."""
+        if self.state.in_block == self.options.block:
+            self._close_block()
+        elif self.stop.is_set():
+            return False
+        elif self._evaluation_due():
+            self._evaluate()
+        elif self._finished():
+            return False
+        else:
+            self._part()
+        return True
+
+    def find_origin(self) -> None:
+        """Open the model that a fresh run starts from, if there is one; refuse one that does not fit."""
+        if self.options.from_ is not None:
+            self.origin = Origin(self.plan, self.network)
+
+    def _note_options(self) -> None:
+        games, every = self.options.games, self.options.eval_every
+        if games is not None and every is not None and every > games:
+            self.listener.on_note(
+                f"there will be no evaluation: --eval-every {every:,} is beyond the {games:,} games of this run"
+            )
 
     def _prepare(self) -> None:
         """Load or compile the kernels, and touch all memory, before the clock starts and before a second thread does."""
@@ -159,6 +193,10 @@ class Trainer:
             load_or_compile(self.load_kernels, _REHEARSE, [str(self.folder.path)], self.stop)
         if self.state.games == 0:
             self.team.begin()
+            taken = None if self.origin is None else self.origin.give(self.network)
+            self.origin = None  # frees its memory
+            self.listener.on_start(self.plan.explain_rate(self.network.lookups), taken)
+        self.next_save = perf_counter() + min(FIRST_SAVE, self.options.save_every)
 
     def load_kernels(self) -> None:
         """Call every kernel that the run will need, without playing."""
@@ -192,7 +230,7 @@ class Trainer:
         return min(number for number in ends if number > state.games)
 
     def _part(self) -> None:
-        """Play until the next pause, or until the run is over."""
+        """Play until the next pause, until a checkpoint is due, or until the run is over."""
         options, state = self.options, self.state
         phase = self.phase = self._phase()
         limits = [later.start for later in self.plan.phases if later.by_time and later.start > state.seconds]
@@ -200,21 +238,24 @@ class Trainer:
         began = perf_counter()
         spent, block_spent = state.seconds, state.block_seconds
         before = int(self.team.sums()[MOVES])
-        timeout = threading.Event()
+        pause = threading.Event()
 
         def on_tick(share: Share) -> None:
             now = perf_counter() - began
-            if limits and spent + now >= min(limits):
-                timeout.set()
+            if (limits and spent + now >= min(limits)) or began + now >= self.next_save:
+                pause.set()
             self._report("training", share, spent + now, (before + share.moves) / (block_spent + now))
 
-        count = self._part_ends() - state.games
-        results = state.results.part(state.in_block, state.in_block + count)
-        played = self.team.learn(phase, state.games, results, stop=_Either(self.stop, timeout), on_tick=on_tick)
-        state.games += played
-        state.in_block += played
-        state.seconds = spent + perf_counter() - began
-        state.block_seconds = block_spent + perf_counter() - began
+        results = state.results.part(state.in_block, state.in_block + self._part_ends() - state.games)
+        try:
+            self.team.learn(phase, state.games, results, stop=Either(self.stop, pause), on_tick=on_tick)
+        finally:  # after an error, too, what was played counts
+            first, played = state.games, results.finished()
+            state.games += played
+            state.in_block += played
+            state.seconds = spent + perf_counter() - began
+            state.block_seconds = block_spent + perf_counter() - began
+            self.log.add_games(first, results.part(0, played))
 
     def _report(self, doing: str, share: Share, seconds: float, moves_per_s: float) -> None:
         training = share.games if doing == "training" else 0
@@ -234,20 +275,32 @@ class Trainer:
     # --- what is measured ----------------------------------------------------------------------------------------------
 
     def _close_block(self) -> None:
-        """Report a finished block to the listener and the metrics, and save the network if it is the best one."""
-        state = self.state
+        """Judge a finished block, keep it in the metrics, save the network if it is the best one, and tell the listener.
+
+        The block ends when all of it is on disk. Before that, an error leaves it to a resume.
+        """
+        state, before = self.state, self.best
         self._check_values()
         block = self.last_block = summarise(self.plan.game, state.results, state.block_seconds)
-        self._check_score(block)
+        record = self._block_record(block)
+        stretch = self.watch.see(record)
+        if self.watch.collapsed:
+            why = f"a mean of {block.mean:.0f} after a best of {self.watch.top:.0f}, {COLLAPSED} blocks in a row"
+            self._give_up("has collapsed", why)
+        if warning := self.watch.warning:
+            record["warning"] = warning
         state.usual = usual_tile(state.results)
-        self.folder.append(self._block_record(block))
+        self.log.add(record)
+        if stretch is not None and is_better(stretch, self.best, self.options.best):
+            self._save_best(stretch)
+            self.best = stretch
         self.team.forget_sums()
         state.in_block, state.block_seconds = 0, 0.0
         self.listener.on_block(state.games, block)
-        rank = self.options.rank(block.win_rate, block.mean)
-        if rank > self.best:
-            self.best = rank
-            self._save_best(block)
+        if warning:
+            self.listener.on_warning(warning)
+        if self.best is not None and self.best is not before:
+            self.listener.on_best(self.best, before, self.folder.best)
 
     def _block_record(self, block: Summary) -> dict[str, Any]:
         """A line of the metrics."""
@@ -260,32 +313,19 @@ class Trainer:
             record |= {"moves_per_s": learning.moves / state.block_seconds}  # including restarts
         return record
 
-    def _save_best(self, block: Summary) -> None:
-        """Save the current network as the best, to play with."""
+    def _player(self, block: Block | None = None) -> Network:
+        """The current network, to play with; `block` is what it was kept for."""
         player = fold(self.network, self.plan.small) if self.plan.small else self.network
-        measured = Block(self.state.games, block.win_rate, block.mean)
-        player.training = describe(self.plan, self.team, self.state, block=measured)
-        save_model(player, self.folder.best)
+        player.training = describe(self.plan, self.team, self.state, block=block)
+        return player
+
+    def _save_best(self, block: Block) -> None:
+        save_model(self._player(block), self.folder.best)
 
     def _check_values(self) -> None:
-        """Stop a run that has diverged. Every value builds on later ones, so the first boards show it."""
-        states = [self.plan.game.start(Random(self.options.seed, number=number)) for number in range(FIRST_BOARDS)]
-        firsts = [self.network.value(state) for state in states]
-        if not all(abs(value) < RUNAWAY for value in firsts):
+        """Stop a run that has diverged."""
+        if has_run_away(self.network, self.options.seed):
             self._give_up("has diverged", "its values are no longer numbers, or beyond any score")
-
-    def _check_score(self, block: Summary) -> None:
-        """Stop a run that has forgotten how to play."""
-        self._follow(block.mean)
-        if self.low == COLLAPSED:
-            self._give_up(
-                "has collapsed", f"a mean of {block.mean:.0f} after a best of {self.top:.0f}, {COLLAPSED} blocks in a row"
-            )
-
-    def _follow(self, mean: float) -> None:
-        """Update the best mean of a block, and how many blocks in a row are far below it."""
-        self.top = max(self.top, mean)
-        self.low = self.low + 1 if mean < COLLAPSE * self.top else 0
 
     def _give_up(self, what: str, why: str) -> NoReturn:
         """End a run that no longer learns: say what to change, and which checkpoints are kept."""
@@ -306,13 +346,20 @@ class Trainer:
         def on_tick(share: Share) -> None:
             self._report("evaluating", share, self.state.seconds, share.moves / max(perf_counter() - began, 1e-9))
 
-        summary, _ = play_match(self._players(), self.options.eval_games, self.options.seed, self.stop, on_tick=on_tick)
+        options, games = self.options, self.state.games
+        summary, results = play_match(self._players(), options.eval_games, options.seed, self.stop, on_tick=on_tick)
         if self.stop.is_set() or summary is None:
             return
-        self.state.evaluated = self.state.games
-        record = {"kind": "eval", "games": self.state.games, "training_seconds": self.state.seconds}
-        self.folder.append(record | as_record(summary))
-        self.listener.on_eval(self.state.games, summary)
+        record: dict[str, Any] = {"kind": "eval", "games": games, "training_seconds": self.state.seconds} | as_record(summary)
+        points = None
+        if options.judge is not None:
+            points = judge_results(self.plan.game, results, options.judge)
+            record |= {"judge": points, "judge_version": options.judge}
+        if options.snapshots:
+            save_model(self._player(), self.folder.snapshot(games))
+        self.log.add(record)
+        self.state.evaluated = games
+        self.listener.on_eval(games, summary, points)
 
     # --- checkpoints ---------------------------------------------------------------------------------------------------
 
@@ -321,26 +368,30 @@ class Trainer:
         self._check_values()
         began = perf_counter()
         save_checkpoint(self.folder.last, self.plan, self.team, self.state)
-        self.saved_at = perf_counter()
-        self.save_seconds = self.saved_at - began
-        self.saved_games = self.state.games
+        ended = perf_counter()
+        self.next_save = ended + max(self.options.save_every, (ended - began) / SAVE_SHARE)
+        self.saved = self.state.mark
+
+    def _save_changes(self) -> None:
+        """Write the last checkpoint, unless it holds everything."""
+        if self.saved != self.state.mark or not self.folder.last.exists():
+            self.save()
 
     def restore(self) -> None:
         """Continue from the last checkpoint."""
-        self.state = restore_checkpoint(self.folder.last, self.plan, self.network, self.team)
-        self.saved_games = self.state.games
-        self.folder.rewind_metrics(self.state.games)
+        state = self.state = restore_checkpoint(self.folder.last, self.plan, self.network, self.team)
+        self.saved = state.mark
+        lost = self.log.rewind(state.games, blocks=state.games - state.in_block, evals=state.evaluated)
         for record in self.folder.read_metrics():
             if record["kind"] == "block":
-                self._follow(record["mean"])
+                self.watch.see(record)
+        total = "" if self.options.games is None else f" of {self.options.games:,}"
+        self.listener.on_note(f"{self.folder.path} goes on at game {state.games:,}{total}")
+        if lost:
+            self.listener.on_note(lost)
 
-
-class _Either(threading.Event):
-    """Set when either of two events is."""
-
-    def __init__(self, one: threading.Event, other: threading.Event) -> None:
-        super().__init__()
-        self._both = (one, other)
-
-    def is_set(self) -> bool:
-        return any(event.is_set() for event in self._both)
+    def start_again(self) -> None:
+        """Begin at the first game, since there is no checkpoint. What was measured before is kept in a folder of its own."""
+        aside = self.log.set_aside()
+        kept = "" if aside is None else f"; what it had measured is now in {aside}"
+        self.listener.on_note(f"{self.folder.path} has no checkpoint, so it starts again at game 0{kept}")

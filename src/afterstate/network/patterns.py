@@ -150,6 +150,28 @@ def isomorphic_cells(cells: Sequence[int], shape: Shape, symmetry: int) -> list[
     return [tuple(r * shape.columns + c for r, c in places) for places in every]
 
 
+def places_of(pattern: str, shape: Shape, symmetry: int) -> dict[str, int]:
+    """Where the isomorphs of a pattern look, each written as a pattern, and how many of them look there.
+
+    '01' with 8 isomorphisms on 2x2 -> {'01': 2, '32': 2, '20': 2, '13': 2}: two read each edge, from opposite ends.
+    """
+    names: dict[frozenset[int], str] = {}
+    looks: dict[str, int] = {}
+    for cells in isomorphic_cells(parse_pattern(pattern, shape), shape, symmetry):
+        name = names.setdefault(frozenset(cells), "".join(f"{cell:x}" for cell in cells))
+        looks[name] = looks.get(name, 0) + 1
+    return looks
+
+
+def own_tables(patterns: Sequence[str], shape: Shape, symmetry: int) -> tuple[str, ...]:
+    """All places where the isomorphs of some patterns look, each once: as patterns, they have a table each."""
+    found: dict[frozenset[str], str] = {}
+    for pattern in patterns:
+        for name in places_of(pattern, shape, symmetry):
+            found.setdefault(frozenset(name), name)
+    return tuple(found.values())
+
+
 def orient(pattern: str, shape: Shape, symmetry: int) -> tuple[int, ...]:
     """The isomorph of a pattern that its table is laid out for, as cells in rising order.
 

@@ -7,11 +7,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Block:
-    """The block of training games that a network was kept for."""
+    """The training games that a network was kept for: a block, or several small ones."""
 
     games: int  # played by its end
     win_rate: float
     mean: float
+    count: int = 1000  # of the games themselves; files that do not say it had blocks of this size by default
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,13 @@ class Training:
             if "tally" in known:
                 known["tally"] = tuple(float(number) for number in known["tally"])
             if "block" in known:
-                known["block"] = Block(**{name: kind(known["block"][name]) for name, kind in _BLOCK.items()})
+                told = {"count": Block.count} | known["block"]
+                known["block"] = Block(**{name: kind(told[name]) for name, kind in _BLOCK.items()})
+                if known["block"].count < 1:
+                    raise ValueError("its training has a block without games")
         except (KeyError, TypeError, OverflowError) as error:
             raise ValueError(f"its training is not a record of a run: {error}") from error
         return cls(**known)
 
 
-_BLOCK: dict[str, Any] = {"games": int, "win_rate": float, "mean": float}
+_BLOCK: dict[str, Any] = {"games": int, "win_rate": float, "mean": float, "count": int}

@@ -4,7 +4,6 @@ The expected speed depends on the machine, which is measured by a fixed piece of
 a second is expected to reach the version's speed, and one that is twice as fast to reach twice that.
 """
 
-import math
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,70 +16,13 @@ import numpy as np
 
 from afterstate.errors import InputError
 from afterstate.games.game import Game
+from afterstate.games.points import VERSIONS, Version, find_merits, find_version
 from afterstate.games.results import Results, Summary, summarise
 from afterstate.kernel import kernel, u64
 from afterstate.play.episodes import Episode, IllegalActionError, read_episodes
-from afterstate.units import shorten
 
-GOAL = 384  # the tile that the course asks for
 REFERENCE = 400e6  # steps of the work a second on the course's machine
 _STEPS, _TIMES = 10_000_000, 5
-
-
-@dataclass(frozen=True)
-class Merits:
-    """What earns points."""
-
-    mean: float
-    rate: float  # percent of games that reach the GOAL tile
-    wins: float  # percent of games that reach the win tile
-    largest: int  # index of the largest tile in any game
-
-
-@dataclass(frozen=True)
-class Version:
-    """How the judge rates one of the course's projects."""
-
-    rules: str | None  # rule set of Threes!; None for any game and rules
-    points: Callable[[Merits], float]
-    speed: int  # slides a second expected on the course's machine
-    python_speed: int | None = None  # the same for programs in Python
-    every: bool = False  # passed only if all games reach the goal
-
-
-def _points_of_mean(found: Merits) -> float:
-    return 60 + 40 / (1 + math.exp(-0.0065 * (found.mean - 560)))
-
-
-def _points_of_doublings(found: Merits) -> float:
-    """85, plus log2(mean / 3) + 1 between 0 and 10, plus the points of the largest tile."""
-    doublings = math.log2(found.mean / 3) if found.mean > 0 else -1.0
-    return 85 + min(max(doublings + 1, 0.0), 10.0) + _points_of_largest(found)
-
-
-def _points_of_largest(found: Merits) -> int:
-    """384 -> 1, 768 -> 2, and so on."""
-    return max(found.largest - 9, 0)
-
-
-def _points_of_rate(found: Merits) -> float:
-    return math.ceil(round(found.rate, 6)) + _points_of_largest(found)  # else 29.000000000000004 % counts as 30
-
-
-VERSIONS = {
-    "1": Version("tcg2022", _points_of_mean, speed=100_000),
-    "2": Version("tcg2022", lambda found: (found.rate / 10) ** 2, speed=50_000),
-    "2+": Version("tcg2022", lambda found: found.rate, speed=100, every=True),
-    "2018-1": Version("tcg2018", _points_of_doublings, speed=200_000, python_speed=2_000),
-    "2018-2": Version("tcg2018", _points_of_rate, speed=100_000, python_speed=1_000),
-    "win": Version(None, lambda found: found.wins, speed=0),
-}
-
-
-def find_version(name: str) -> Version:
-    if name not in VERSIONS:
-        raise InputError(f"no version of the judge is called {shorten(name)!r}; choose one of: {', '.join(VERSIONS)}")
-    return VERSIONS[name]
 
 
 # --- speed ---------------------------------------------------------------------------------------------------------------
@@ -213,7 +155,8 @@ def judge(
         fault = str(error)
     if fault is not None:
         return Verdict(version, game, passed=False, points=0.0, fault=fault)
-    summary, merits = _merits(game, tally)
+    results = tally.results()
+    summary, merits = summarise(game, results, max(tally.all_ms, 1) / 1000), find_merits(game, results)
     expected = speed if speed is not None else round(asked * calibrate()) if asked else 0
     quick = tally.speed().slider >= expected
     return Verdict(
@@ -240,11 +183,3 @@ def _read_games(path: Path | str, game: Game, tally: _Tally, on_read: Callable[[
         if on_read:
             on_read(read)
     return None
-
-
-def _merits(game: Game, tally: _Tally) -> tuple[Summary, Merits]:
-    results = tally.results()
-    summary = summarise(game, results, max(tally.all_ms, 1) / 1000)
-    goal = next(index for index in range(64) if game.face(index) >= GOAL)
-    rate = 100 * float((results.largest >= goal).mean())
-    return summary, Merits(summary.mean, rate, 100 * summary.win_rate, int(results.largest.max()))

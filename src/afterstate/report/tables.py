@@ -1,6 +1,7 @@
 """Tables and drawings for the terminal."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.panel import Panel
@@ -11,6 +12,7 @@ from afterstate.bitboard import Shape
 from afterstate.games.game import Game, Slide, State
 from afterstate.games.results import Summary
 from afterstate.network.patterns import draw_pattern
+from afterstate.report.curves import reached
 from afterstate.search.statistics import SearchStatistics
 from afterstate.units import format_rate, format_time
 
@@ -42,6 +44,23 @@ def summary_table(summary: Summary) -> RenderableType:
             str(rate.tile), f"{rate.reached:.1%}", f"{rate.ended:.1%}", Text("━" * round(30 * rate.reached), style="green")
         )
     return Group(figures, Text(), tiles)
+
+
+def evaluations_table(records: Sequence[dict[str, Any]]) -> RenderableType:
+    """The evaluations of a run, one line each: games of training, mean, how often the largest tiles were reached, points."""
+    faces = sorted({int(face) for record in records for face in record["reached"]})[-3:]
+    win = records[0]["win_tile"]
+    shown = sorted({win, *faces})
+    judged = any("judge" in record for record in records)
+    table = Table(box=None, padding=(0, 2), title="evaluations", title_justify="left")
+    for name in ("games", "mean", "", *map(str, shown), *(["points"] if judged else [])):
+        table.add_column(name, justify="right")
+    for record in records:
+        interval = "" if record["interval"] is None else f"± {record['interval']:,.0f}"
+        rates = [f"{reached(record, face):.1%}" for face in shown]
+        points = [f"{record['judge']:.1f}" if "judge" in record else ""] if judged else []
+        table.add_row(f"{record['games']:,}", f"{record['mean']:,.0f}", interval, *rates, *points)
+    return table
 
 
 def board_drawing(game: Game, state: State) -> RenderableType:
@@ -95,12 +114,11 @@ def search_line(search: SearchStatistics) -> str:
     return "; ".join(parts)
 
 
-def pattern_drawings(patterns: Sequence[str], shape: Shape) -> RenderableType:
+def pattern_drawings(patterns: Sequence[str], shape: Shape, *, across: int = 6) -> RenderableType:
     """All patterns side by side, each under its name."""
     table = Table.grid(padding=(0, 4))
-    per_row = 6
-    for start in range(0, len(patterns), per_row):
-        group = patterns[start : start + per_row]
+    for start in range(0, len(patterns), across):
+        group = patterns[start : start + across]
         table.add_row(*(Text(pattern, style="bold") for pattern in group))
         table.add_row(*(Text("\n".join(draw_pattern(pattern, shape)) + "\n") for pattern in group))
     return table

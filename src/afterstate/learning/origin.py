@@ -1,0 +1,53 @@
+"""Start a run from a model: `train --from MODEL`."""
+
+from typing import Any
+
+from afterstate.errors import InputError
+from afterstate.learning.plan import Plan
+from afterstate.learning.runfolder import find_model
+from afterstate.network.inherit import check_heir, inherit
+from afterstate.network.modelfile import load_model, read_header
+from afterstate.network.network import Network
+
+_TAKEN = ("game", "rules", "size", "symmetry", "context", "target")  # options that a header has by the same name
+
+
+def with_model(given: dict[str, Any]) -> dict[str, Any]:
+    """The given options, and for those that are not given what the model they start from has."""
+    if given.get("from_") is None:
+        return given
+    path = find_model(given["from_"])
+    header = read_header(path)
+    model = {name: header[name] for name in _TAKEN}
+    model |= {"symmetry": int(header["symmetry"]), "network": header["patterns"].replace(" ", ",")}
+    model |= {"stages": header["stages"].replace(" ", ",")}
+    if given.get("game", model["game"]) != model["game"]:
+        raise InputError(f"{path} is a model for {model['game']}, not for {given['game']}")
+    return model | {name: value for name, value in given.items() if value is not None}
+
+
+class Origin:
+    """The model that a run starts from."""
+
+    def __init__(self, plan: Plan, network: Network) -> None:
+        self.path = find_model(str(plan.options.from_))
+        self.model = load_model(self.path)
+        check_heir(network, self.model)
+
+    def give(self, network: Network) -> str:
+        """Copy what the model knows -> what that is, for people."""
+        inherit(network, self.model)
+        training = self.model.training
+        parts = [f"weights of {self.path} ({training.games:,} games)"]
+        pairs = zip(network.patterns, network.layout, strict=True)
+        if new := [pattern for pattern, cells in pairs if cells not in self.model.layout]:
+            parts.append(f"{', '.join(new)} start at 0")
+        if new_stages := [str(face) for face in network.stages if face not in self.model.stages]:
+            parts.append(f"stage {', '.join(new_stages)} starts from the stage before")
+        if self.model.contexts != network.contexts:
+            parts.append(f"every case of {network.context} starts from the same weights")
+        if self.model.target != network.target:
+            parts.append(f"values of {self.model.target}s are taken for values of {network.target}s")
+        if self.model.game.rules != network.game.rules:
+            parts.append(f"learned by the rules {self.model.game.rules}, not {network.game.rules}")
+        return "; ".join(parts)
