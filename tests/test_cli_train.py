@@ -16,7 +16,8 @@ def test_train_prints_blocks_in_the_course_format(tmp_path: Path) -> None:
     result = done(*SMALL, "--run", tmp_path / "run")
     blocks = list(BLOCK.finditer(result.out))
     assert [int(block["games"]) for block in blocks] == [100, 200, 300]
-    assert result.out.startswith(blocks[0][0])
+    rate = "alpha 0.1: each of the 16 weights of a board moves by 0.00625 of the error\n\n"
+    assert result.out.startswith(rate + blocks[0][0])
     for block, record in zip(blocks, read_metrics(tmp_path / "run"), strict=True):
         assert int(block["mean"]) == round(record["mean"])
         assert int(block["max"]) == record["max"]
