@@ -194,15 +194,22 @@ def test_the_default_leaves_out_less_than_it_gains(network: Network) -> None:
         assert 3 * some.leaves < all_of_it.leaves
 
 
-@pytest.mark.parametrize(("name", "rules", "games"), [("2048", None, 24), ("threes", "official", 12)])
-def test_deeper_is_never_weaker(name: str, rules: str | None, games: int, tmp_path: Path) -> None:
-    """By whole games of a network that plays well for its size, and beyond what chance may do to either mean."""
-    options: dict[str, Any] = {"network": "0123,4567,0145,1256", "method": "tc", "lambda_": 0.5, "threads": 1, "seed": 1}
-    network = af.train(make(name, rules=rules), games=1500, run=tmp_path / "run", **options).network
+@pytest.mark.parametrize(
+    ("name", "size", "patterns", "games"),
+    [("2048", "3x3", "012345,012346", 400), ("threes", "4x4", "0123,4567,0145,1256", 16)],
+)
+def test_deeper_is_never_weaker(name: str, size: str, patterns: str, games: int, tmp_path: Path) -> None:
+    """By whole games of a network that plays well for its size, and beyond what chance may do to either mean.
+
+    On a small board games are short and disasters are near. A search that left out outcomes with a 4 came to 2,806 points at
+    depth 1, 2,741 at depth 2, 2,438 at depth 3 and 2,677 at depth 4 there.
+    """
+    options: dict[str, Any] = {"network": patterns, "method": "tc", "lambda_": 0.5, "threads": 1, "seed": 1}
+    network = af.train(make(name, size=size), games=3000, run=tmp_path / "run", **options).network
     found = {depth: af.evaluate(Agent(network, depth=depth), games=games, seed=2) for depth in (1, 2, 3, 4)}
     for shallow, deep in ((1, 2), (2, 3), (2, 4)):
         assert found[deep].mean + found[deep].interval > found[shallow].mean - found[shallow].interval
-    assert found[4].mean > 1.5 * found[1].mean
+    assert found[4].mean - found[4].interval > found[1].mean + found[1].interval
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------------
