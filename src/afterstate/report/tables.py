@@ -32,6 +32,8 @@ def summary_table(summary: Summary) -> RenderableType:
     figures.add_row("mean score", f"{summary.mean:,.{places}f}{interval}")
     figures.add_row("median, max", f"{summary.median:,.0f}, {summary.maximum:,}")
     figures.add_row(f"{summary.win_tile} reached", f"{summary.win_rate:.1%}   ({low:.1%} to {high:.1%})")
+    if summary.until is not None:
+        figures.add_row("games end", f"as soon as {summary.until} is on the board; the score is that at this moment")
     figures.add_row(
         "speed", f"{format_rate(summary.moves_per_s)} moves/s, {summary.moves:,} moves in {format_time(summary.seconds)}"
     )
