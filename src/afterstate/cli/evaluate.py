@@ -2,7 +2,7 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,6 +10,9 @@ from afterstate.cli.common import compiling, console, print_json, progress_bar
 from afterstate.cli.options import with_options
 from afterstate.search.options import TEXT, SearchOptions
 from afterstate.units import parse_count
+
+if TYPE_CHECKING:
+    from afterstate.play.evaluation import Evaluation
 
 
 def register(app: typer.Typer) -> None:
@@ -45,7 +48,6 @@ def evaluate(
     from afterstate.network.modelfile import load_model
     from afterstate.play.agent import Agent
     from afterstate.play.evaluation import measure
-    from afterstate.report.tables import search_line, summary_table
     from afterstate.search.optimum import optimum
 
     count_threads(threads)
@@ -76,14 +78,7 @@ def evaluate(
     else:
         screen = console()
         screen.print(f"{path}, {agent.manner}, seed {seed}\n", style="grey50")
-        screen.print(summary_table(match.summary))
-        if match.search is not None:
-            screen.print("\n" + search_line(match.search), style="grey50")
-        if best is not None:
-            behind = 1 - match.summary.mean / best
-            screen.print(
-                f"\noptimal play has a mean of {best:,.2f}; this is {abs(behind):.2%} {'below' if behind >= 0 else 'above'} it"
-            )
+        _show(match, best)
         if better is not None:
             screen.print(
                 f"\nthe last checkpoint of this run is probably better, its last block has a mean of {better['mean']:,.0f}: "
@@ -93,3 +88,19 @@ def evaluate(
             screen.print(f"\nwrote {match.summary.games} games to {save}")
     if match.stopped:
         raise typer.Exit(130)
+
+
+def _show(match: "Evaluation", best: float | None) -> None:
+    """Print the results, and how far they are from optimal play if that is known."""
+    from afterstate.report.tables import search_line, summary_table
+
+    assert match.summary is not None
+    screen = console()
+    screen.print(summary_table(match.summary))
+    if match.search is not None:
+        screen.print("\n" + search_line(match.search), style="grey50")
+    if best is not None:
+        behind = 1 - match.summary.mean / best
+        screen.print(
+            f"\noptimal play has a mean of {best:,.2f}; this is {abs(behind):.2%} {'below' if behind >= 0 else 'above'} it"
+        )
