@@ -86,14 +86,18 @@ def test_bench_tells_everything() -> None:
 HELP = {
     "train": ["--run", "--resume", "--quiet", "--json"]
     + [f"--{spec.name.rstrip('_').replace('_', '-')}" for spec in fields(TrainOptions) if spec.name != "game"],
-    "eval": ["--games", "--depth", "--move-time", "--exact", "--cutoff", "--table", "--threads", "--seed", "--save", "--json"],
+    "eval": [
+        *("--games", "--depth", "--move-time", "--exact", "--cutoff", "--table"),
+        *("--threads", "--seed", "--until", "--save", "--json"),
+    ],
     "move": ["--depth", "--move-time", "--exact", "--threads", "--json"],
     "plot": ["--output", "--out", "-o"],
     "report": ["--output", "--out", "-o"],
     "info": ["--size", "--isomorphs", "--svg", "--json"],
     "bench": ["--threads", "--game", "--rules", "--games", "--network", "--json", "train", "eval", "search", "signature"],
     "perft": ["--depth", "--board", "--size", "--rules", "--json"],
-    "judge": ["--version", "--speed", "--rules", "--game", "--size", "--python", "--json"],
+    "judge": ["--version", "--speed", "--rules", "--game", "--size", "--python", "--until", "--json"],
+    "reproduce": ["--scale", "--run", "--seed", "--threads", "--games", "--json"],
     "solve": ["--size", "--rules", "--aim", "--board", "--json"],
 }
 

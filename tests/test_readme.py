@@ -45,7 +45,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_there_is_something_to_run() -> None:
     names = {command.split()[1] for command in COMMANDS}
-    assert names == {"train", "recipes", "eval", "move", "plot", "report", "info", "bench", "perft", "judge", "solve", "play"}
+    assert names == {
+        *("train", "recipes", "reproduce", "eval", "move", "plot", "report"),
+        *("info", "bench", "perft", "judge", "solve", "play"),
+    }
     assert len(PROGRAMS) == 1
 
 

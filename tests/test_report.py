@@ -19,9 +19,10 @@ from afterstate.errors import FileError, InputError
 from afterstate.games.game import Game, Slide
 from afterstate.games.results import Results, Summary, TileRate, summarise, wilson
 from afterstate.learning.options import TrainOptions
+from afterstate.learning.progress import reached
 from afterstate.learning.runfolder import RunFolder
 from afterstate.report.course import format_block
-from afterstate.report.curves import merge, reached
+from afterstate.report.curves import merge
 from afterstate.report.plot import plot_runs
 from afterstate.report.tables import board_drawing, facts, pattern_drawings, summary_table, values_table
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         play_episode,
         play_episodes,
     )
+    from afterstate.play.reproduction import Reproduction, reproduce
     from afterstate.play.review import Review, best_line, review
     from afterstate.rng import Random
     from afterstate.search.solve import Solution, solve
@@ -64,6 +65,7 @@ _HOMES = {
         *("Environment", "NetworkPlayer", "Player"),
         *("RandomEnvironment", "RandomPlayer", "play_episode", "play_episodes"),
     ),
+    "afterstate.play.reproduction": ("Reproduction", "reproduce"),
     "afterstate.play.review": ("Review", "best_line", "review"),
     "afterstate.rng": ("Random",),
     "afterstate.search.solve": ("Solution", "solve"),
@@ -93,6 +95,7 @@ __all__ = [
     "RandomEnvironment",
     "RandomPlayer",
     "Record",
+    "Reproduction",
     "ResourceError",
     "Review",
     "Run",
@@ -112,6 +115,7 @@ __all__ = [
     "play_episodes",
     "read_episodes",
     "replay",
+    "reproduce",
     "review",
     "rng",
     "solve",

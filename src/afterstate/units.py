@@ -68,6 +68,19 @@ def parse_rate(text: str | float, *, name: str = "alpha") -> float:
     return rate
 
 
+def parse_share(text: str | float, *, name: str = "share") -> float:
+    """Read '10%' as 0.1, '0.1' as 0.1; from above 0 to 100 %."""
+    try:
+        share = (
+            float(text[:40].removesuffix("%")) / (100 if text.endswith("%") else 1) if isinstance(text, str) else float(text)
+        )
+    except ValueError:
+        share = math.nan
+    if not 0 < share <= 1:
+        raise InputError(f"{name} is a share above 0 and at most 100%, such as 10%, not {shorten(str(text), 40)!r}")
+    return share
+
+
 def check_seed(seed: int) -> int:
     """Return a seed if the generator can take it, else raise."""
     if not isinstance(seed, int) or not 0 <= seed < 2**63:

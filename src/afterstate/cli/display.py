@@ -14,6 +14,7 @@ from rich.progress import BarColumn, SpinnerColumn, TextColumn
 from rich.progress import Progress as Bar
 
 from afterstate.cli.common import COMPILING, console, tell_compiling
+from afterstate.engine.workers import Share
 from afterstate.games.results import Summary
 from afterstate.kernel import on_compile
 from afterstate.learning.progress import Listener, Progress
@@ -24,6 +25,7 @@ from afterstate.units import format_rate, format_time
 BAR = 24  # characters of the progress bar
 NARROW = 10  # on a narrow terminal
 WIDE = 120  # columns from which on a terminal is not narrow
+STEPS = 10  # lines about a long training
 GONE = {errno.EPIPE, errno.EIO}  # errors of an output that nobody reads any more: a closed pipe, a closed terminal
 
 
@@ -141,3 +143,33 @@ def break_lines(parts: Sequence[str], width: int) -> str:
         else:
             lines[-1] = longer
     return "\n".join(lines)
+
+
+class Steps(Display):
+    """Shows a long training in a few lines, and the games that measure it after it."""
+
+    def __init__(self, *, as_json: bool, measured: int) -> None:
+        super().__init__(quiet=True, as_json=as_json)
+        self.measured = measured  # games
+        self.total = 0  # of the training
+        self.told = 0  # steps of it
+
+    def on_progress(self, progress: Progress) -> None:
+        self.total = progress.total or 0
+        super().on_progress(progress)
+
+    def on_block(self, games: int, block: Summary) -> None:
+        step = STEPS * games // self.total if self.total else 0
+        if step > self.told:
+            self.told = step
+            win = f"{block.win_tile} in {block.win_rate:.1%}"
+            self.say(f"{games:,} of {self.total:,} games: mean {block.mean:,.0f}, {win}")
+
+    def on_eval(self, games: int, summary: Summary, points: float | None) -> None:
+        judged = "" if points is None else f", {points:.1f} points"
+        self.say(f"learning off at {games:,} games: mean {summary.mean:,.0f} ± {summary.interval:,.0f}{judged}")
+
+    def on_measure(self, share: Share) -> None:
+        """Some games were played to measure with."""
+        text = f"measuring, {share.games:,} of {self.measured:,} games, {share.moves:,} moves"
+        self.bar.update(self.task, total=self.measured, completed=share.games, description=text)

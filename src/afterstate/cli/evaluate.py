@@ -2,7 +2,7 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,6 +10,9 @@ from afterstate.cli.common import compiling, console, print_json, progress_bar
 from afterstate.cli.options import with_options
 from afterstate.search.options import TEXT, SearchOptions
 from afterstate.units import parse_count
+
+if TYPE_CHECKING:
+    from afterstate.play.evaluation import Evaluation
 
 
 def register(app: typer.Typer) -> None:
@@ -21,6 +24,9 @@ def evaluate(
     games: Annotated[str, typer.Option(help="games to play, such as 1000 or 100k")] = "1000",
     threads: Annotated[int | None, typer.Option(help="threads  [default: all processors]")] = None,
     seed: Annotated[int, typer.Option(help="seed; the same seed gives the same games with any number of threads")] = 1,
+    until: Annotated[
+        int | None, typer.Option(help="end a game as soon as this tile is on the board, such as 2048", metavar="TILE")
+    ] = None,
     save: Annotated[Path | None, typer.Option(help="save the games to an episode file in the course's format")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
     **search: Any,
@@ -29,23 +35,27 @@ def evaluate(
 
     Learning is off. Prints the mean score with its 95 % interval, the median, and how often each tile was reached.
 
+    With --until 2048 a game ends with the slide that makes this tile, and the score is that at the win.
+
     With --depth or --move-time the player looks ahead. From depth 3 on it skips what hardly matters, see docs/search.md.
     """
     count = parse_count(games, name="games")
     SearchOptions.read(**search).resolve()  # report a wrong option before anything heavy is loaded
     from afterstate.engine.workers import Share, count_threads
+    from afterstate.games.results import find_tile
     from afterstate.learning.runfolder import RunFolder, find_model
     from afterstate.learning.watch import better_than_best
     from afterstate.network.modelfile import load_model
     from afterstate.play.agent import Agent
     from afterstate.play.evaluation import measure
-    from afterstate.report.tables import search_line, summary_table
     from afterstate.search.optimum import optimum
 
     count_threads(threads)
     path = find_model(model)
     with compiling():
         network = load_model(path, mapped=False)
+        if until is not None:
+            find_tile(network.game, until)
         agent = Agent(network, **search)
         agent.prepare()
     with compiling(), progress_bar("playing", count) as show:
@@ -53,10 +63,10 @@ def evaluate(
         def on_tick(share: Share) -> None:
             show(share.games, f"playing, {share.moves:,} moves" if agent.searches else None)
 
-        match = measure(agent, games=count, seed=seed, threads=threads, save=save, on_tick=on_tick)
+        match = measure(agent, games=count, seed=seed, threads=threads, save=save, until=until, on_tick=on_tick)
     if match.summary is None:
         raise typer.Exit(130)
-    best = optimum(network.game)
+    best = optimum(network.game) if until is None else None
     folder = RunFolder(model)
     better = better_than_best(folder) if path == folder.best else None
     if as_json:
@@ -68,14 +78,7 @@ def evaluate(
     else:
         screen = console()
         screen.print(f"{path}, {agent.manner}, seed {seed}\n", style="grey50")
-        screen.print(summary_table(match.summary))
-        if match.search is not None:
-            screen.print("\n" + search_line(match.search), style="grey50")
-        if best is not None:
-            behind = 1 - match.summary.mean / best
-            screen.print(
-                f"\noptimal play has a mean of {best:,.2f}; this is {abs(behind):.2%} {'below' if behind >= 0 else 'above'} it"
-            )
+        _show(match, best)
         if better is not None:
             screen.print(
                 f"\nthe last checkpoint of this run is probably better, its last block has a mean of {better['mean']:,.0f}: "
@@ -85,3 +88,19 @@ def evaluate(
             screen.print(f"\nwrote {match.summary.games} games to {save}")
     if match.stopped:
         raise typer.Exit(130)
+
+
+def _show(match: "Evaluation", best: float | None) -> None:
+    """Print the results, and how far they are from optimal play if that is known."""
+    from afterstate.report.tables import search_line, summary_table
+
+    assert match.summary is not None
+    screen = console()
+    screen.print(summary_table(match.summary))
+    if match.search is not None:
+        screen.print("\n" + search_line(match.search), style="grey50")
+    if best is not None:
+        behind = 1 - match.summary.mean / best
+        screen.print(
+            f"\noptimal play has a mean of {best:,.2f}; this is {abs(behind):.2%} {'below' if behind >= 0 else 'above'} it"
+        )

@@ -32,12 +32,16 @@ def judge(
     game: Annotated[str, typer.Option(help="the game: threes or 2048")] = "threes",
     rules: Annotated[str | None, typer.Option(help="rule set  [default: the version's]")] = None,
     size: Annotated[str, typer.Option(help="board size")] = "4x4",
+    until: Annotated[
+        int | None, typer.Option(help="tile at which a game may end, such as 2048; with version win", metavar="TILE")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
     """Judge an episode file as the course does.
 
-    Every action is replayed and must be legal, and every game must be played to its end. By the times in the file, the slider
-    must make at least the expected slides a second (ops). The points depend on the scores and the largest tiles:
+    Every action is replayed and must be legal, and every game must be played to its end, or with --until to that tile. By the
+    times in the file, the slider must make at least the expected slides a second (ops). The points depend on the scores and the
+    largest tiles:
 
     \b
     1       60 + 40 / (1 + exp(-0.0065 (mean - 560)))         100,000 ops
@@ -56,7 +60,7 @@ def judge(
 
     expected = None if speed is None else parse_count(speed, name="speed")
     with compiling():
-        verdict = _judge(file, version, expected, python, game, rules, size)
+        verdict = _judge(file, version, expected, python, game, rules, size, until)
     if as_json:
         print_json({"file": str(file)} | verdict.as_dict())
     else:
@@ -66,7 +70,14 @@ def judge(
 
 
 def _judge(
-    file: Path, version: str | None, speed: int | None, python: bool, game: str, rules: str | None, size: str
+    file: Path,
+    version: str | None,
+    speed: int | None,
+    python: bool,
+    game: str,
+    rules: str | None,
+    size: str,
+    until: int | None,
 ) -> "Verdict":
     from afterstate.errors import InputError
     from afterstate.files import is_file
@@ -91,7 +102,7 @@ def _judge(
                 shown = perf_counter()
                 show(read // _MIB)
 
-        return judge_file(file, played, version=name, speed=speed, python=python, on_read=tell)
+        return judge_file(file, played, version=name, speed=speed, python=python, until=until, on_read=tell)
 
 
 def _print(verdict: "Verdict") -> None:

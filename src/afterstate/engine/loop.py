@@ -1,7 +1,8 @@
 """The game loop: one for training, evaluation, replay, review and the page.
 
-Three parts are chosen by type at compile time: a chooser picks the slide (`choosers`), an observer looks on (`record`, and
-`learning.starts`), a learner learns (`learning.learner`). An observer or learner may be `Nobody`, which costs nothing.
+Four parts are chosen by type at compile time: a chooser picks the slide (`choosers`), an observer looks on (`record`, and
+`learning.starts`), a learner learns (`learning.learner`), and `Until` ends a game at a tile. The last three may be `Nobody`,
+which costs nothing.
 """
 
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 
 from afterstate.engine.choosers import GREEDY, Desk, choose, make_desk, survey
 from afterstate.games.game import Game, State, final_score, largest, slides, spawn, start
-from afterstate.games.results import Results
+from afterstate.games.results import Results, find_tile
 from afterstate.kernel import implement, kernel, specialised, u64
 from afterstate.network.lookup import Lookup
 from afterstate.rng import Purpose, Random, stream
@@ -19,12 +20,18 @@ _0 = u64(0)
 
 
 class Nobody(NamedTuple):
-    """An observer that sees nothing, a learner that learns nothing, a network that is never used."""
+    """An observer that sees nothing, a learner that learns nothing, no tile to stop at, a network that is never used."""
 
     unused: np.uint64 = u64(0)
 
 
 NOBODY = Nobody()
+
+
+class Until(NamedTuple):
+    """Ends a game as soon as a tile is on the board, before the new tile comes."""
+
+    tile: np.uint64  # its index
 
 
 class Table(NamedTuple):
@@ -33,6 +40,7 @@ class Table(NamedTuple):
     chooser: Any
     observer: Any
     learner: Any
+    until: Any
     desk: Desk
 
 
@@ -70,6 +78,24 @@ def _see_no_slide(observer: Any, number: int, slide: int, desk: Desk) -> None:
 @implement(begin_again, object)
 def _never_again(observer: Any, turn: u64, moves: int, rng: u64) -> tuple[bool, u64, u64, u64, u64]:
     return False, turn, _0, _0, rng
+
+
+# --- where a game ends -------------------------------------------------------------------------------------------------
+
+
+@specialised
+def is_reached(until: Any, game: Any, board: u64, extra: u64) -> bool:
+    """Whether the game ends here, although a slide may be legal."""
+
+
+@implement(is_reached, Nobody)
+def _never_reached(until: Any, game: Any, board: u64, extra: u64) -> bool:
+    return False
+
+
+@implement(is_reached, Until)
+def _has_tile(until: Any, game: Any, board: u64, extra: u64) -> bool:
+    return bool(largest(game, board, extra) >= until.tile)
 
 
 # --- what a learner offers -----------------------------------------------------------------------------------------------
@@ -120,12 +146,15 @@ def _finish_nothing(learner: Any, memory: Any, net: Any, moves: int, desk: Desk)
 
 @kernel
 def play_game(table: Any, game: Any, net: Any, board: u64, extra: u64, rng: u64) -> Any:
-    """Play from a state to the end, or until observer or chooser stop it -> sum of rewards, moves, board, extra, rng."""
-    chooser, observer, learner, desk = table.chooser, table.observer, table.learner, table.desk
+    """Play from a state to the end, or until a tile, observer or chooser stops it -> sum of rewards, moves, board, extra, rng.
+
+    A game that ends at a tile ends with an afterstate, unless the tile was on the first board or came as a new one.
+    """
+    chooser, observer, learner, until, desk = table.chooser, table.observer, table.learner, table.until, table.desk
     rewards, moves = 0, 0
     at = _0  # where this move's slot begins
     memory = begin_learning(learner)
-    while see_state(observer, net, moves, board, extra):
+    while see_state(observer, net, moves, board, extra) and not is_reached(until, game, board, extra):
         legal = slides(game, board, extra, desk.after, desk.extras, desk.rewards)
         survey(chooser, net, board, extra, legal, desk, at)
         memory = learn_state(learner, memory, net, board, extra, desk, at)
@@ -138,7 +167,9 @@ def play_game(table: Any, game: Any, net: Any, board: u64, extra: u64, rng: u64)
         see_slide(observer, moves, slide, desk)
         rewards += desk.rewards[slide]
         moves += 1
-        board, extra, rng = spawn(game, desk.after[slide], desk.extras[slide], rng)
+        board, extra = desk.after[slide], desk.extras[slide]
+        if not is_reached(until, game, board, extra):
+            board, extra, rng = spawn(game, board, extra, rng)
         at += desk.slot
         if at == u64(desk.indices.size):
             at = _0
@@ -170,16 +201,18 @@ class Seat:
 
     def __init__(
         self, game: Game, net: Lookup | None, chooser: Any = GREEDY, *, observer: Any = NOBODY, learner: Any = NOBODY,
-        slots: int = 1,
+        slots: int = 1, until: int | None = None,
     ) -> None:  # fmt: skip
-        """`slots` is the number of moves whose indices the learner needs at the same time."""
+        """`slots` is the number of moves whose indices the learner needs at the same time; a game ends at the tile `until`."""
         self.game = game
         self.net = NOBODY if net is None else net
         self.chooser, self.observer, self.learner = chooser, observer, learner
+        self.until = until  # the face of the tile; None for games to their end
+        self._until: Any = NOBODY if until is None else Until(u64(find_tile(game, until)))
         self.desk = make_desk(net, slots=slots)
 
     def _table(self) -> Table:
-        return Table(self.chooser, self.observer, self.learner, self.desk)
+        return Table(self.chooser, self.observer, self.learner, self._until, self.desk)
 
     def play(self, seed: int, purpose: Purpose, first: int, results: Results) -> None:
         """Play games number first, first + 1, ... of a seed, until `results` is full."""

@@ -162,4 +162,5 @@ def play_match(
     began = perf_counter()
     played = Workers(len(seats), stop).run(play, 0, games, on_tick=on_tick)
     results = results.part(0, played)
-    return (summarise(seats[0].game, results, perf_counter() - began) if played else None), results
+    seconds, first = perf_counter() - began, seats[0]
+    return (summarise(first.game, results, seconds, until=first.until) if played else None), results

@@ -83,8 +83,14 @@ def check_rules(version: str, game: "Game") -> None:
         raise InputError(f"version {version} of the judge is for Threes! by the rules {rules}, not for {game!r}")
 
 
-def find_merits(game: "Game", results: "Results") -> Merits:
-    """What earns points in these games."""
-    goal = next(index for index in range(64) if game.face(index) >= GOAL)
-    rate, wins = (100 * float((results.largest >= least).mean()) for least in (goal, game.win))
+def goal_tile(game: "Game") -> int:
+    """Index of the first tile that is at least the GOAL."""
+    return next(index for index in range(64) if game.face(index) >= GOAL)
+
+
+def find_merits(game: "Game", results: "Results", *, win: int | None = None) -> Merits:
+    """What earns points in these games. `win` is the index of the tile that counts as a win, if it is not the game's own."""
+    rate, wins = (
+        100 * float((results.largest >= least).mean()) for least in (goal_tile(game), game.win if win is None else win)
+    )
     return Merits(float(results.scores.mean()), rate, wins, int(results.largest.max()))

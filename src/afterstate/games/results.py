@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from afterstate.errors import InputError
 from afterstate.games.game import Game
 
 
@@ -54,6 +55,7 @@ class Summary:
     tiles: tuple[TileRate, ...]  # from the smallest largest tile to the largest
     moves: int
     seconds: float
+    until: int | None = None  # the tile that ended a game as soon as it was there; None if games were played to their end
 
     @property
     def moves_per_s(self) -> float:
@@ -61,7 +63,7 @@ class Summary:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON: tiles as {face: rate}."""
-        return {
+        return ({} if self.until is None else {"until": self.until}) | {
             "games": self.games,
             "mean": self.mean,
             "interval": self.interval if math.isfinite(self.interval) else None,
@@ -92,12 +94,21 @@ def usual_tile(results: Results) -> int:
     return int(np.sort(results.largest)[::-1][len(results.largest) // 100])
 
 
-def summarise(game: Game, results: Results, seconds: float) -> Summary:
-    """Summarise all games in `results`."""
+def find_tile(game: Game, face: int) -> int:
+    """The index of the tile with this face."""
+    faces = [game.face(index) for index in range(1, game.top + 1)]
+    if face not in faces:
+        raise InputError(f"{face} is not a tile of {game!r}; its tiles are {', '.join(map(str, faces))}")
+    return faces.index(face) + 1
+
+
+def summarise(game: Game, results: Results, seconds: float, *, until: int | None = None) -> Summary:
+    """Summarise all games in `results`. If games end at the tile `until`, that tile is the win."""
+    win = game.win if until is None else find_tile(game, until)
     count = len(results.scores)
     ended = np.bincount(results.largest, minlength=1)
     reached = ended[::-1].cumsum()[::-1]
-    wins = int((results.largest >= game.win).sum())
+    wins = int((results.largest >= win).sum())
     deviation = float(results.scores.std(ddof=1)) if count > 1 else math.inf
     return Summary(
         games=count,
@@ -105,7 +116,7 @@ def summarise(game: Game, results: Results, seconds: float) -> Summary:
         interval=1.959964 * deviation / math.sqrt(count),
         median=float(np.median(results.scores)),
         maximum=int(results.scores.max()),
-        win_tile=game.face(game.win),
+        win_tile=game.face(win),
         win_rate=wins / count,
         win_interval=wilson(wins, count),
         tiles=tuple(
@@ -114,4 +125,5 @@ def summarise(game: Game, results: Results, seconds: float) -> Summary:
         ),
         moves=int(results.moves.sum()),
         seconds=seconds,
+        until=until,
     )

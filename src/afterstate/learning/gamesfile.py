@@ -73,15 +73,24 @@ class GamesFile:
         """All records, `size` at a time, checked."""
         games = len(self)
         for start in range(0, games, size):
-            try:
-                with open(self.path, "rb") as file:
-                    file.seek(start * RECORD.itemsize)
-                    part = np.frombuffer(file.read(min(size, games - start) * RECORD.itemsize), RECORD)
-            except (OSError, ValueError) as error:
-                raise FileError(f"cannot read {self.path}: {error}") from error
-            if (part["largest"] > game.top).any() or (part["score"] > game.most).any():
-                raise FileError(f"{self.path} does not hold games of {game!r}: a score or a tile is too large")
-            yield part
+            yield self._read_part(game, start, min(start + size, games))
+
+    def _read_part(self, game: Game, first: int, end: int) -> NDArray[Any]:
+        try:
+            with open(self.path, "rb") as file:
+                file.seek(first * RECORD.itemsize)
+                part = np.frombuffer(file.read((end - first) * RECORD.itemsize), RECORD)
+        except (OSError, ValueError) as error:
+            raise FileError(f"cannot read {self.path}: {error}") from error
+        if (part["largest"] > game.top).any() or (part["score"] > game.most).any():
+            raise FileError(f"{self.path} does not hold games of {game!r}: a score or a tile is too large")
+        return part
+
+    def results(self, game: Game, first: int, end: int) -> Results:
+        """The results of games number first to end - 1; those that were lost are left out."""
+        part = self._read_part(game, first, min(end, len(self)))
+        part = part[part["largest"] > 0]
+        return Results(part["score"].astype(np.int64), part["moves"].astype(np.int64), part["largest"].astype(np.uint8))
 
     def read(self, game: Game) -> Episodes:
         """All games as arrays."""

@@ -235,6 +235,10 @@ class TrainOptions:
             return Phase(self.time * share, True, method, alpha)
         return Phase(max(round((self.games or 0) * share), 1), False, method, alpha)
 
+    def evaluates_at(self, games: int) -> bool:
+        """Whether the run is evaluated after this many games."""
+        return self.eval_every is not None and games % self.eval_every == 0
+
     def changed(self, given: dict[str, Any]) -> "TrainOptions":
         """These options with the changes of a resume; refuse a change that contradicts what was learned so far."""
         other = replace(self, **given)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from afterstate.errors import FileError, InputError
-from afterstate.learning.figures import Report, read_report
+from afterstate.learning.figures import Report, check_report, read_report
 from afterstate.learning.options import TrainOptions, read_options
 from afterstate.units import shorten
 
@@ -92,10 +92,12 @@ def _parse(name: str, text: str, where: str) -> Recipe:
     if "recipe" in found:
         raise FileError(f"{where}: a recipe cannot name another one")
     try:
-        TrainOptions(**found)
+        resolved = TrainOptions(**found)
     except InputError as error:
         raise FileError(f"{where}: {error}") from error
     report = read_report(table["report"], where) if "report" in table else None
+    if report is not None:
+        check_report(report, resolved, where)
     return Recipe(name, version, table.get("about", ""), table.get("takes", ""), table.get("expect", ""), found, report, text)
 
 

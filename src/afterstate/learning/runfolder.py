@@ -155,6 +155,15 @@ class RunFolder:
             raise ModelError(f"{self.best} is not a best checkpoint of a run: it does not say which block it is from")
         return block
 
+    def is_finished(self) -> bool:
+        """Whether the run has played all its games, and been evaluated after the last if it had to be."""
+        if not is_file(self.last):
+            return False
+        options, training = self.read_config(), read_training(self.last)
+        over = options.games is not None and training.games >= options.games
+        over |= options.time is not None and training.seconds >= options.time
+        return over and (training.evaluated >= training.games or not options.evaluates_at(training.games))
+
     def snapshot(self, games: int) -> Path:
         """Where the network of an evaluation is kept."""
         return self.last.parent / f"at-{games}.safetensors"

@@ -336,8 +336,7 @@ class Trainer:
         )
 
     def _evaluation_due(self) -> bool:
-        every, games = self.options.eval_every, self.state.games
-        return every is not None and games > self.state.evaluated and games % every == 0
+        return self.state.games > self.state.evaluated and self.options.evaluates_at(self.state.games)
 
     def _evaluate(self) -> None:
         """Play with learning off; a stop drops the evaluation, and a resume repeats it."""

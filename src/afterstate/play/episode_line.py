@@ -124,4 +124,6 @@ def episode_line(record: Record) -> str:
     length = _write_actions(game.tables, actions, columns, game.hints, _DIGITS, _SLIDES, text)
     tick, tock = round(record.tick * 1000), round(record.tock * 1000)
     actions_text = text[:length].tobytes().decode("ascii")
-    return f"{record.slider}:{record.placer}@{tick}|{actions_text}|{record.placer}@{tock}"
+    slid_last = moves > 0 and record.boards[-1] == record.after[-1]  # a game that ended at a tile
+    winner = record.slider if slid_last else record.placer
+    return f"{record.slider}:{record.placer}@{tick}|{actions_text}|{winner}@{tock}"

@@ -37,12 +37,16 @@ class _NothingPlayedError(Exception):
     """It was stopped before the first game was finished."""
 
 
-def evaluate(agent: Agent, *, games: int = 1000, seed: int = 1, threads: int | None = None) -> Summary:
+def evaluate(
+    agent: Agent, *, games: int = 1000, seed: int = 1, threads: int | None = None, until: int | None = None
+) -> Summary:
     """Play `games` games with learning off. The same seed gives the same games, with any number of threads.
 
-    The exception is an agent with a `move_time`: how deep it searches in that time varies.
+    With `until`, a game ends as soon as that tile is on the board, such as 2048. The scores are then those at that moment.
+
+    The exception to the first rule is an agent with a `move_time`: how deep it searches in that time varies.
     """
-    evaluation = measure(agent, games=games, seed=seed, threads=threads)
+    evaluation = measure(agent, games=games, seed=seed, threads=threads, until=until)
     if evaluation.summary is None or evaluation.stopped:
         raise KeyboardInterrupt
     return evaluation.summary
@@ -55,14 +59,15 @@ def measure(
     seed: int,
     threads: int | None = None,
     save: Path | None = None,
+    until: int | None = None,
     on_tick: Callable[[Share], None] | None = None,
 ) -> Evaluation:
-    """Play games, and write them to an episode file if `save` names one."""
+    """Play games to their end, or to the tile `until`, and write them to an episode file if `save` names one."""
     games = parse_count(games, name="games")
     check_seed(seed)
     stop = threading.Event()
     with stop_on_signal(stop):
-        match = _Match(agent, games, seed, count_threads(threads), stop, keep=save is not None)
+        match = _Match(agent, games, seed, count_threads(threads), stop, keep=save is not None, until=until)
         if save is None and not agent.searches:
             return Evaluation(*play_match(match.seats, games, seed, stop, on_tick=on_tick), stopped=stop.is_set())
         try:
@@ -75,15 +80,17 @@ def measure(
 class _Match:
     """Like `play_match`, but one game a call: each can be saved, and a search begins each with an empty table."""
 
-    def __init__(self, agent: Agent, games: int, seed: int, threads: int, stop: threading.Event, *, keep: bool) -> None:
-        self.game, self.games, self.seed = agent.network.game, games, seed
+    def __init__(
+        self, agent: Agent, games: int, seed: int, threads: int, stop: threading.Event, *, keep: bool, until: int | None
+    ) -> None:
+        self.game, self.games, self.seed, self.until = agent.network.game, games, seed, until
         self.workers = Workers(threads, stop)
         self.searches = agent.searches
         self.halt = np.zeros(1, np.int64)
         self.seats = [
             Seat(
                 self.game, agent.network.lookup, agent.make_chooser(self.halt),
-                observer=make_recorder(self.game.longest) if keep else NOBODY,
+                observer=make_recorder(self.game.longest) if keep else NOBODY, until=until,
             )
             for _ in range(threads)
         ]  # fmt: skip
@@ -113,7 +120,7 @@ class _Match:
         if self.played == 0:
             raise _NothingPlayedError
         results = self.results.part(0, self.played)
-        summary = summarise(self.game, results, seconds)
+        summary = summarise(self.game, results, seconds, until=self.until)
         return Evaluation(summary, results, stopped=self.workers.stop.is_set(), search=self._statistics())
 
     def _end_searches(self) -> None:

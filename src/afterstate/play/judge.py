@@ -17,7 +17,7 @@ import numpy as np
 from afterstate.errors import InputError
 from afterstate.games.game import Game
 from afterstate.games.points import VERSIONS, Version, find_merits, find_version
-from afterstate.games.results import Results, Summary, summarise
+from afterstate.games.results import Results, Summary, find_tile, summarise
 from afterstate.kernel import kernel, u64
 from afterstate.play.episodes import Episode, IllegalActionError, read_episodes
 
@@ -140,23 +140,29 @@ def judge(
     version: str = "2",
     speed: int | None = None,
     python: bool = False,
+    until: int | None = None,
     on_read: Callable[[int], None] | None = None,
 ) -> Verdict:
     """Judge all games of a file. `speed` sets the expected slides a second; `on_read` is called with the bytes read so far.
 
-    An illegal action, a game that stops early or a slider that is too slow gives 0 points.
+    An illegal action, a game that stops early or a slider that is too slow gives 0 points. With `until` and version win, a game
+    may end with the slide that makes this tile, which then is the tile to win with.
     """
     rules = find_version(version)
     asked = asked_speed(rules, python=python)
+    if until is not None and version != "win":
+        raise InputError(f"version {version} wants games that are played to their end; --until needs --version win")
+    win = None if until is None else find_tile(game, until)
     tally = _Tally()
     try:
-        fault = _read_games(path, game, tally, on_read)
+        fault = _read_games(path, game, tally, win, on_read)
     except IllegalActionError as error:
         fault = str(error)
     if fault is not None:
         return Verdict(version, game, passed=False, points=0.0, fault=fault)
     results = tally.results()
-    summary, merits = summarise(game, results, max(tally.all_ms, 1) / 1000), find_merits(game, results)
+    summary = summarise(game, results, max(tally.all_ms, 1) / 1000, until=until)
+    merits = find_merits(game, results, win=win)
     expected = speed if speed is not None else round(asked * calibrate()) if asked else 0
     quick = tally.speed().slider >= expected
     return Verdict(
@@ -171,15 +177,26 @@ def judge(
     )
 
 
-def _read_games(path: Path | str, game: Game, tally: _Tally, on_read: Callable[[int], None] | None) -> str | None:
+def _read_games(
+    path: Path | str, game: Game, tally: _Tally, win: int | None, on_read: Callable[[int], None] | None
+) -> str | None:
     """Add up all games -> None, or an error about the first game that stops early."""
     read = 0
     for episode in read_episodes(path, game):
-        if not episode.ended:
+        if not episode.ended and not _ends_with(episode, win):
             board = game.format(episode.state(-1))
-            return f"{path}, line {episode.line}: the game stops after {len(episode)} slides, but it is not over: {board}"
+            over = "it is not over" if win is None else f"it is not over, and that slide did not make a {game.face(win)}"
+            return f"{path}, line {episode.line}: the game stops after {len(episode)} slides, but {over}: {board}"
         tally.add(episode)
         read += episode.size
         if on_read:
             on_read(read)
     return None
+
+
+def _ends_with(episode: Episode, win: int | None) -> bool:
+    """Whether a game ends as soon as the tile `win` is on the board. The new tile after that slide may be there or not."""
+    game, before = episode.game, max(len(episode) - 1, 0)
+    if win is None or game.largest(episode.state(-1)) < win:
+        return False
+    return len(episode) == 0 or game.largest(episode.state(before)) < win

@@ -23,7 +23,7 @@ import numpy as np
 from afterstate.engine.record import Record
 from afterstate.errors import InputError
 from afterstate.games.game import Afterstate, Game, Outcome, Slide, State
-from afterstate.games.results import Results, Summary, make_results, summarise
+from afterstate.games.results import Results, Summary, find_tile, make_results, summarise
 from afterstate.network.network import Network
 from afterstate.play.agent import Agent
 from afterstate.rng import Purpose, Random
@@ -116,8 +116,12 @@ class RandomEnvironment(Environment):
         return game.sample(afterstate, self.rng)
 
 
-def play_episode(game: Game, player: Player, environment: Environment) -> Record:
-    """Play one game: player and environment take turns until no slide is legal."""
+def play_episode(game: Game, player: Player, environment: Environment, *, until: int | None = None) -> Record:
+    """Play one game: player and environment take turns until no slide is legal, or until the tile `until` is on the board.
+
+    A slide that makes this tile ends the game at once, before the new tile, as `check_for_win` of the course's framework does.
+    """
+    win = None if until is None else find_tile(game, until)
     for who in (player, environment):
         if not re.fullmatch(r"[^|:@\s]{1,100}", who.name):
             raise InputError(f"a name has 1 to 100 characters, and no blanks, |, : or @: {who.name!r}")
@@ -125,17 +129,20 @@ def play_episode(game: Game, player: Player, environment: Environment) -> Record
     environment.open_episode(game)
     tick = time()
     states, made = [environment.start(game)], []
-    while slid := game.afterstates(states[-1]):
+    while not _is_won(game, states[-1], win) and (slid := game.afterstates(states[-1])):
         slide = player.choose(game, states[-1])
         if slide not in slid:
             shown = game.format(states[-1])
             raise InputError(f"{player.name} slides {getattr(slide, 'name', slide)}, which is illegal on {shown}")
+        made.append((slide, slid[slide]))
+        if _is_won(game, slid[slide], win):
+            states.append(State(slid[slide].board, slid[slide].extra))
+            break
         outcomes = game.outcomes(slid[slide])
         following = environment.choose(game, slid[slide], outcomes)
         if all(following != outcome.state for outcome in outcomes):
             shown = game.format(slid[slide])
             raise InputError(f"{environment.name} returned a state that the rules do not allow after {shown}: {following}")
-        made.append((slide, slid[slide]))
         states.append(following)
     record = Record(
         game,
@@ -151,12 +158,19 @@ def play_episode(game: Game, player: Player, environment: Environment) -> Record
     return record
 
 
-def play_episodes(game: Game, player: Player, environment: Environment, *, games: int) -> tuple[Summary, list[Record]]:
+def _is_won(game: Game, position: State | Afterstate, win: int | None) -> bool:
+    return win is not None and game.largest(position) >= win
+
+
+def play_episodes(
+    game: Game, player: Player, environment: Environment, *, games: int, until: int | None = None
+) -> tuple[Summary, list[Record]]:
     """Play many games, one after the other -> summary, records. Slow and simple, for players written in Python."""
-    episodes = [play_episode(game, player, environment) for _ in range(games)]
+    episodes = [play_episode(game, player, environment, until=until) for _ in range(games)]
     results: Results = make_results(games)
     for number, episode in enumerate(episodes):
         results.scores[number] = episode.score
         results.moves[number] = len(episode)
         results.largest[number] = episode.largest_index
-    return summarise(game, results, sum(episode.tock - episode.tick for episode in episodes)), episodes
+    seconds = sum(episode.tock - episode.tick for episode in episodes)
+    return summarise(game, results, seconds, until=until), episodes

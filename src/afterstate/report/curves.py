@@ -8,6 +8,7 @@ from typing import Any
 
 from afterstate.errors import FileError
 from afterstate.learning.options import COUNTS, TrainOptions
+from afterstate.learning.progress import reached
 from afterstate.learning.runfolder import RunFolder
 from afterstate.units import format_count
 
@@ -47,14 +48,6 @@ class Curve:
 
 
 # --- values of a record ----------------------------------------------------------------------------------------------
-
-
-def reached(record: Record, tile: int) -> float:
-    """Share of games that reach a tile. A record lists only tiles that were the largest of some game, and those between."""
-    rates = record["reached"]
-    if str(tile) in rates:
-        return float(rates[str(tile)])
-    return 1.0 if tile < min(int(name) for name in rates) else 0.0
 
 
 def number(record: Record, name: str) -> float | None:

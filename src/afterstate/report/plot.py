@@ -2,13 +2,17 @@
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, Literal
 
 from afterstate.errors import InputError
 from afterstate.files import atomic_write
-from afterstate.report.curves import Curve, Record, fit, label_runs, merge, name_runs, number, reached
+from afterstate.learning.figures import Report
+from afterstate.learning.progress import reached
+from afterstate.play.reproduction import Reproduction
+from afterstate.report.curves import Curve, Record, fit, label_runs, merge, name_runs, number
 from afterstate.report.markup import clean
 
 # also distinct for colour-blind people (Okabe and Ito)
@@ -61,8 +65,23 @@ def plot_runs(runs: Sequence[Path], output: Path) -> None:
         draw_curves(curves, file, "svg" if output.suffix.lower() == ".svg" else "png")
 
 
-def draw_curves(curves: Sequence[Curve], file: IO[bytes], kind: Format, *, on_page: bool = False) -> None:
-    """Draw to a file. `on_page`: without a title and a background, which the page around it has."""
+def plot_reproduction(done: Reproduction, output: Path) -> None:
+    """Draw our run as lines, what was measured after it as dots, and the figures of the report as stars."""
+    check_output(output)
+    curve = Curve.of(done.run)
+    games = {record["games"] for record in done.measured}  # measured again, so those of the run are left out
+    curve = replace(curve, evals=[*(record for record in curve.evals if record["games"] not in games), *done.measured])
+    with atomic_write(output) as file:
+        draw_curves([curve], file, "svg" if output.suffix.lower() == ".svg" else "png", theirs=done.report)
+
+
+def draw_curves(
+    curves: Sequence[Curve], file: IO[bytes], kind: Format, *, on_page: bool = False, theirs: Report | None = None
+) -> None:
+    """Draw to a file. `on_page`: without a title and a background, which the page around it has.
+
+    `theirs` are the figures of a report, to draw beside a single curve.
+    """
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -75,13 +94,13 @@ def draw_curves(curves: Sequence[Curve], file: IO[bytes], kind: Format, *, on_pa
     ]
     with matplotlib.rc_context(_STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")  # a name in a script that our font lacks
-        heights = [HEIGHT + LINE * _legend_lines(_explain(group)) for group in games.values()]
+        heights = [HEIGHT + LINE * _legend_lines(_explain(group, theirs)) for group in games.values()]
         figure = Figure(figsize=(WIDTH, sum(heights)), layout="constrained")
         rows = figure.subfigures(len(games), 1, squeeze=False, height_ratios=heights)[:, 0]
         for row, (name, group) in zip(rows, games.items(), strict=True):
             if not on_page:
                 _write(row.suptitle("title", x=0.012, ha="left", fontsize=13.5), _title(name, group))
-            _draw_row(row, group, styles)
+            _draw_row(row, group, styles, theirs)
         metadata = {"Date": None} if kind == "svg" else None
         figure.savefig(file, format=kind, dpi=150, metadata=metadata, transparent=on_page)
 
@@ -101,17 +120,20 @@ def _write(text: Any, words: str) -> None:
     text.set_parse_math(False)
 
 
-def _draw_row(row: Any, curves: Sequence[Curve], styles: Sequence[Style]) -> None:
+def _draw_row(row: Any, curves: Sequence[Curve], styles: Sequence[Style], theirs: Report | None) -> None:
     """The two panels of a game, and below them what is what."""
     left, right = row.subplots(1, 2)
     for curve, style in zip(curves, styles, strict=False):
         _draw_score(left, curve, style)
+    if theirs is not None:
+        means = [(figures.games, figures.mean) for figures in theirs.figures if figures.mean is not None]
+        _draw_stars(left, means, styles[0]["color"])
     left.set_title("Score")
     left.set_ylabel("mean score")
     left.yaxis.set_major_formatter(_short)
     left.set_ylim(bottom=0)
     if len(curves) == 1:
-        _draw_tiles(right, curves[0])
+        _draw_tiles(right, curves[0], theirs)
     else:
         for curve, style in zip(curves, styles, strict=False):
             _draw_rate(right, curve, curve.win_tile, style)
@@ -122,7 +144,7 @@ def _draw_row(row: Any, curves: Sequence[Curve], styles: Sequence[Style]) -> Non
         axes.set_xlabel("training games")
         axes.xaxis.set_major_formatter(_short)
         axes.set_xlim(left=0)
-    _draw_legend(row, curves, styles)
+    _draw_legend(row, curves, styles, theirs)
 
 
 def _short(value: float, position: int | None = None) -> str:
@@ -180,10 +202,11 @@ def tiles_to_show(curve: Curve) -> list[int]:
     return sorted({*telling[-MOST_TILES:], curve.win_tile})
 
 
-def _draw_tiles(axes: Any, curve: Curve) -> None:
+def _draw_tiles(axes: Any, curve: Curve, theirs: Report | None) -> None:
     import matplotlib
 
-    shown = tiles_to_show(curve)
+    figures = () if theirs is None else theirs.figures
+    shown = sorted({*tiles_to_show(curve), *(tile for each in figures for tile in each.reached)})
     shades = matplotlib.colormaps["viridis_r"]
     for place, tile in enumerate(shown):
         wins = tile == curve.win_tile
@@ -191,21 +214,37 @@ def _draw_tiles(axes: Any, curve: Curve) -> None:
         label = f"{tile} (win)" if wins else str(tile)
         axes.plot([], [], color=colour, linewidth=2.4 if wins else 1.5, label=label)
         _draw_rate(axes, curve, tile, {"color": colour, "linewidth": 2.4 if wins else 1.5, "zorder": 3 if wins else 2})
+        _draw_stars(axes, [(each.games, 100 * each.reached[tile]) for each in figures if tile in each.reached], colour)
     axes.legend(title="tile", loc="center left", bbox_to_anchor=(1.0, 0.5))
     axes.set_title("Games that reach a tile")
     axes.set_ylabel("games, %")
     judged = [(record["games"], points) for record in curve.evals if (points := number(record, "judge")) is not None]
     if judged:
         axes.plot(*zip(*judged, strict=True), **_JUDGE)
+    _draw_stars(axes, [(each.games, each.points) for each in figures if each.points is not None], _JUDGE["color"])
+
+
+def _draw_stars(axes: Any, points: Sequence[tuple[int, float]], colour: str) -> None:
+    """The figures of a report, at the games that it trained."""
+    if points:
+        axes.plot(*zip(*points, strict=True), color=colour, **_STAR)
 
 
 # --- what is what ----------------------------------------------------------------------------------------------------
 
 _JUDGE: Style = {"color": "#000000", "linestyle": ":", "marker": "D", "markersize": 4.5, "linewidth": 1.2}
+_STAR: Style = {
+    "marker": "*",
+    "markersize": 13,
+    "linestyle": "",
+    "markeredgecolor": "black",
+    "markeredgewidth": 0.8,
+    "zorder": 5,
+}
 
 
-def _explain(curves: Sequence[Curve]) -> list[str]:
-    """The words of a legend: the runs, if there are several, then what lines and dots are."""
+def _explain(curves: Sequence[Curve], theirs: Report | None) -> list[str]:
+    """The words of a legend: the runs, if there are several, then what lines, dots and stars are."""
     points = {merge(curve.blocks)[0]["count"] for curve in curves}
     evals = [record for curve in curves for record in curve.evals]
     words = label_runs(curves) if len(curves) > 1 else []
@@ -214,7 +253,7 @@ def _explain(curves: Sequence[Curve]) -> list[str]:
         words.append(f"learning off, {_counts({record['count'] for record in evals})} games a point")
     if len(curves) == 1 and any(number(record, "judge") is not None for record in evals):
         words.append("the judge's points")
-    return words
+    return words if theirs is None else [*words, f"the report: {theirs.title}"]
 
 
 def _counts(found: set[int]) -> str:
@@ -237,17 +276,19 @@ def _legend_lines(words: Sequence[str]) -> int:
     return -(-len(words) // _columns(words))
 
 
-def _draw_legend(row: Any, curves: Sequence[Curve], styles: Sequence[Style]) -> None:
+def _draw_legend(row: Any, curves: Sequence[Curve], styles: Sequence[Style], theirs: Report | None) -> None:
     """Below the panels, where no curve can cross it."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     several = len(curves) > 1
     colour = GREY if several else styles[0]["color"]
-    words = _explain(curves)
+    words = _explain(curves, theirs)
     handles: list[Any] = [Line2D([], [], linewidth=2, **style) for style in styles[: len(curves)]] if several else []
     handles += [(Patch(color=colour, alpha=0.18, linewidth=0), Line2D([], [], color=colour, linewidth=1.5))]
     handles += [Line2D([], [], color=colour, marker="o", linestyle="", **_dots([])), Line2D([], [], **_JUDGE)]
+    if theirs is not None:
+        handles[len(words) - 1 :] = [Line2D([], [], color=colour, **_STAR)]
     legend = row.legend(handles[: len(words)], ["?"] * len(words), loc="outside lower left", ncols=_columns(words))
     for text, word in zip(legend.get_texts(), words, strict=True):
         _write(text, word)

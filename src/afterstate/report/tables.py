@@ -11,10 +11,11 @@ from rich.text import Text
 from afterstate.bitboard import Shape
 from afterstate.games.game import Game, Slide, State
 from afterstate.games.results import Summary
+from afterstate.learning.progress import reached
 from afterstate.network.patterns import draw_pattern
-from afterstate.report.curves import reached
+from afterstate.play.reproduction import Comparison, Reproduction
 from afterstate.search.statistics import SearchStatistics
-from afterstate.units import format_rate, format_time
+from afterstate.units import format_count, format_rate, format_time
 
 # colours of tiles by index; later tiles have the last one
 _COLOURS = ["grey50", "grey70", "wheat1", "light_goldenrod2", "orange1", "dark_orange", "orange_red1", "red1"]
@@ -32,6 +33,8 @@ def summary_table(summary: Summary) -> RenderableType:
     figures.add_row("mean score", f"{summary.mean:,.{places}f}{interval}")
     figures.add_row("median, max", f"{summary.median:,.0f}, {summary.maximum:,}")
     figures.add_row(f"{summary.win_tile} reached", f"{summary.win_rate:.1%}   ({low:.1%} to {high:.1%})")
+    if summary.until is not None:
+        figures.add_row("games end", f"as soon as {summary.until} is on the board; the score is that at this moment")
     figures.add_row(
         "speed", f"{format_rate(summary.moves_per_s)} moves/s, {summary.moves:,} moves in {format_time(summary.seconds)}"
     )
@@ -61,6 +64,29 @@ def evaluations_table(records: Sequence[dict[str, Any]]) -> RenderableType:
         points = [f"{record['judge']:.1f}" if "judge" in record else ""] if judged else []
         table.add_row(f"{record['games']:,}", f"{record['mean']:,.0f}", interval, *rates, *points)
     return table
+
+
+def comparison_table(done: Reproduction) -> RenderableType:
+    """The figures of a report beside ours, one line each; a shorter run passes and fails nothing."""
+    table = Table(box=None, padding=(0, 1))
+    ours = "ours" if done.is_whole else "ours, shorter"
+    for name in ("games", "figure", "report", ours, "95 % interval", ""):
+        table.add_column(name, justify="left" if name in {"figure", ""} else "right", no_wrap=True)
+    for row in done.rows:
+        judged = Text("passed", style="green") if row.passed else Text("failed", style="bold red")
+        trained = f"{row.games:,}" if done.is_whole else f"{format_count(row.games)} of {format_count(row.their_games)}"
+        between = f"{_figure(row, row.low)} to {_figure(row, row.high)}"
+        table.add_row(
+            trained, row.what, _figure(row, row.theirs), _figure(row, row.ours), between,
+            judged if done.is_whole else "",
+        )  # fmt: skip
+    return table
+
+
+def _figure(row: Comparison, value: float) -> str:
+    if row.is_share:
+        return f"{value:.1%}"
+    return f"{value:,.0f}" if abs(row.theirs) >= 1000 else f"{value:,.1f}"
 
 
 def board_drawing(game: Game, state: State) -> RenderableType:
