@@ -93,7 +93,7 @@ HELP = {
     "info": ["--size", "--isomorphs", "--svg", "--json"],
     "bench": ["--threads", "--game", "--rules", "--games", "--network", "--json", "train", "eval", "search", "signature"],
     "perft": ["--depth", "--board", "--size", "--rules", "--json"],
-    "judge": ["--version", "--speed", "--rules", "--game", "--size", "--python", "--json"],
+    "judge": ["--version", "--speed", "--load", "--judge", "--rules", "--game", "--size", "--python", "--json"],
     "solve": ["--size", "--rules", "--aim", "--board", "--json"],
 }
 

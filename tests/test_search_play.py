@@ -19,7 +19,7 @@ from afterstate.network.network import Network
 from afterstate.play.agent import Agent
 from afterstate.play.evaluation import measure
 from afterstate.search.options import expected_time
-from commandline import BOARD, OVER, PATIENCE, PROGRAM, check, done
+from commandline import BOARD, OVER, PATIENCE, PROGRAM, check, done, judged
 from commandline import run as run_command
 from positions import state_of
 from searching import HARD, random_network, some_boards, values_of
@@ -281,7 +281,7 @@ def test_move_tells_what_the_search_did(small: Path) -> None:
 
 def test_a_game_that_was_searched_is_written_down(small: Path, tmp_path: Path) -> None:
     done("eval", small, "--games", "3", "--depth", "2", "--save", tmp_path / "games.txt")
-    verdict = done("judge", tmp_path / "games.txt", "--game", "2048", "--json").json
+    verdict = judged(tmp_path / "games.txt", "--json").json
     played = done("eval", small, "--games", "3", "--depth", "2", "--json").json
     assert verdict["summary"]["mean"] == played["mean"]
 
