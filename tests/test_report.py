@@ -24,7 +24,7 @@ from afterstate.play.judge import Pace
 from afterstate.report.course import format_block
 from afterstate.report.curves import merge, reached
 from afterstate.report.plot import plot_runs
-from afterstate.report.tables import board_drawing, facts, pattern_drawings, summary_table, values_table
+from afterstate.report.tables import PatternDrawings, board_drawing, facts, summary_table, values_table
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -168,7 +168,7 @@ def test_the_best_slide_is_marked() -> None:
 
 def test_patterns_are_drawn_six_a_row() -> None:
     names = ["01", "02", "03", "12", "13", "23", "0"]
-    lines = [line.rstrip() for line in drawn(pattern_drawings(names, Shape(2, 2))).splitlines()]
+    lines = [line.rstrip() for line in drawn(PatternDrawings(names, Shape(2, 2))).splitlines()]
     assert lines[0].split() == names[:6]
     assert lines[1].split("    ")[:2] == ["■ ■", "■ ·"]
     assert lines[4:7] == ["0", "■ ·", "· ·"]

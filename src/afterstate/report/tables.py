@@ -1,9 +1,10 @@
 """Tables and drawings for the terminal."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -15,6 +16,8 @@ from afterstate.network.patterns import draw_pattern
 from afterstate.report.curves import reached
 from afterstate.search.statistics import SearchStatistics
 from afterstate.units import format_rate, format_time
+
+_GAP = 4  # blanks between drawings
 
 # colours of tiles by index; later tiles have the last one
 _COLOURS = ["grey50", "grey70", "wheat1", "light_goldenrod2", "orange1", "dark_orange", "orange_red1", "red1"]
@@ -114,14 +117,24 @@ def search_line(search: SearchStatistics) -> str:
     return "; ".join(parts)
 
 
-def pattern_drawings(patterns: Sequence[str], shape: Shape, *, across: int = 6) -> RenderableType:
-    """All patterns side by side, each under its name."""
-    table = Table.grid(padding=(0, 4))
-    for start in range(0, len(patterns), across):
-        group = patterns[start : start + across]
-        table.add_row(*(Text(pattern, style="bold") for pattern in group))
-        table.add_row(*(Text("\n".join(draw_pattern(pattern, shape)) + "\n") for pattern in group))
-    return table
+@dataclass(frozen=True)
+class PatternDrawings:
+    """All patterns side by side, each under its name; as many in a row as fit."""
+
+    patterns: Sequence[str]
+    shape: Shape
+    across: int = 6  # patterns in a row, at most
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        drawn = [(pattern, draw_pattern(pattern, self.shape)) for pattern in self.patterns]
+        width = max(len(line) for pattern, lines in drawn for line in (pattern, *lines)) + _GAP
+        across = max(min(self.across, (options.max_width + _GAP) // width), 1)
+        table = Table.grid(padding=(0, _GAP))
+        for start in range(0, len(drawn), across):
+            group = drawn[start : start + across]
+            table.add_row(*(Text(pattern, style="bold") for pattern, _ in group))
+            table.add_row(*(Text("\n".join(lines) + "\n") for _, lines in group))
+        yield table
 
 
 def facts(rows: Sequence[tuple[str, str]]) -> RenderableType:
