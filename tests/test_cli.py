@@ -86,7 +86,19 @@ def test_bench_tells_everything() -> None:
 HELP = {
     "train": ["--run", "--resume", "--quiet", "--json"]
     + [f"--{spec.name.rstrip('_').replace('_', '-')}" for spec in fields(TrainOptions) if spec.name != "game"],
-    "eval": ["--games", "--depth", "--move-time", "--exact", "--cutoff", "--table", "--threads", "--seed", "--save", "--json"],
+    "eval": [
+        "--games",
+        "--depth",
+        "--move-time",
+        "--exact",
+        "--cutoff",
+        "--table",
+        "--threads",
+        "--seed",
+        "--save",
+        "--force",
+        "--json",
+    ],
     "move": ["--depth", "--move-time", "--exact", "--threads", "--json"],
     "plot": ["--output", "--out", "-o"],
     "report": ["--output", "--out", "-o"],

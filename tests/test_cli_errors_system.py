@@ -161,7 +161,7 @@ def test_metrics_that_have_no_room(small: Path) -> None:
 
 def test_games_that_have_no_room_leave_the_file_before(small: Path) -> None:
     Path("games.txt").write_text("mine")
-    result = limited(2**16, "eval", "small", "--games", "100", "--threads", "1", "--save", "games.txt")
+    result = limited(2**16, "eval", "small", "--games", "100", "--threads", "1", "--save", "games.txt", "--force")
     check(result, Exit.RESOURCE, "games.txt", "no room")
     assert Path("games.txt").read_text() == "mine"
     assert sorted(path.name for path in Path.cwd().iterdir()) == ["games.txt", "small"]

@@ -8,6 +8,8 @@ import typer
 
 from afterstate.cli.common import compiling, console, print_json, progress_bar
 from afterstate.cli.options import with_options
+from afterstate.errors import FileError
+from afterstate.files import is_file
 from afterstate.search.options import TEXT, SearchOptions
 from afterstate.units import parse_count
 
@@ -22,6 +24,7 @@ def evaluate(
     threads: Annotated[int | None, typer.Option(help="threads  [default: all processors]")] = None,
     seed: Annotated[int, typer.Option(help="seed; the same seed gives the same games with any number of threads")] = 1,
     save: Annotated[Path | None, typer.Option(help="save the games to an episode file in the course's format")] = None,
+    force: Annotated[bool, typer.Option("--force", help="let --save replace a file")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
     **search: Any,
 ) -> None:
@@ -33,6 +36,8 @@ def evaluate(
     """
     count = parse_count(games, name="games")
     SearchOptions.read(**search).resolve()  # report a wrong option before anything heavy is loaded
+    if save is not None and is_file(save) and not force:
+        raise FileError(f"{save} exists: choose another name, or give --force to replace it")
     from afterstate.engine.workers import Share, count_threads
     from afterstate.learning.runfolder import RunFolder, find_model
     from afterstate.learning.watch import better_than_best
@@ -61,7 +66,7 @@ def evaluate(
     better = better_than_best(folder) if path == folder.best else None
     if as_json:
         known = {} if best is None else {"optimum": best}
-        how = {"depth": agent.depth, "move_time": agent.plan.move_time, "exact": agent.plan.exact}
+        how = {"max_depth": agent.depth, "move_time": agent.plan.move_time, "exact": agent.plan.exact}
         done = {} if match.search is None else {"search": match.search.as_dict()}
         other = {} if better is None else {"better": {"model": str(folder.last), "mean": better["mean"]}}
         print_json({"model": str(path), **how, "seed": seed} | match.summary.as_dict() | done | known | other)

@@ -41,6 +41,10 @@ class Slide(IntEnum):
     DOWN = 2
     LEFT = 3
 
+    def __str__(self) -> str:
+        """Its name, for people: 'left'. As a number, in JSON too, it is what it is."""
+        return self.name.lower()
+
 
 @dataclass(frozen=True, slots=True)
 class State:

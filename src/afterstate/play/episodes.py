@@ -180,7 +180,7 @@ def _error(where: str, actions: bytes, game: Game, played: _Played) -> FileError
 
 def _reason(wrong: int, action: str, game: Game) -> str:
     if wrong == STUCK:
-        return f"a slide {Slide('URDL'.index(action[1])).name.lower()} moves nothing"
+        return f"a slide {Slide('URDL'.index(action[1]))} moves nothing"
     if wrong in {WRONG_CELL, WRONG_TILE, WRONG_HINT}:
         tile = game.face(int(action[1], 36))
         if wrong == WRONG_CELL:

@@ -126,10 +126,9 @@ def play_episode(game: Game, player: Player, environment: Environment) -> Record
     tick = time()
     states, made = [environment.start(game)], []
     while slid := game.afterstates(states[-1]):
-        slide = player.choose(game, states[-1])
+        slide = _check_slide(player.choose(game, states[-1]), player)
         if slide not in slid:
-            shown = game.format(states[-1])
-            raise InputError(f"{player.name} slides {getattr(slide, 'name', slide)}, which is illegal on {shown}")
+            raise InputError(f"{player.name} slides {slide}, which is illegal on {game.format(states[-1])}")
         outcomes = game.outcomes(slid[slide])
         following = environment.choose(game, slid[slide], outcomes)
         if all(following != outcome.state for outcome in outcomes):
@@ -149,6 +148,14 @@ def play_episode(game: Game, player: Player, environment: Environment) -> Record
     player.close_episode(record)
     environment.close_episode(record)
     return record
+
+
+def _check_slide(given: object, player: Player) -> Slide:
+    """What a player returned, if it is a slide or the number of one."""
+    if not isinstance(given, (int, np.integer)) or not 0 <= given < len(Slide):
+        every = ", ".join(f"Slide.{slide.name}" for slide in Slide)
+        raise InputError(f"{player.name} returned {given!r}; choose must return a slide: {every}, or its number, 0 to 3")
+    return Slide(int(given))
 
 
 def play_episodes(game: Game, player: Player, environment: Environment, *, games: int) -> tuple[Summary, list[Record]]:

@@ -94,18 +94,19 @@ def values_table(values: dict[Slide, float | None], best: Slide | None) -> Rende
     top = max((value for value in values.values() if value is not None), default=0.0)
     for slide, value in values.items():
         if value is None:
-            table.add_row(Text(slide.name.lower(), style="grey50"), Text("illegal", style="grey50"), "")
+            table.add_row(Text(str(slide), style="grey50"), Text("illegal", style="grey50"), "")
         elif slide is best:
-            table.add_row(Text(slide.name.lower(), style="bold green"), Text(f"{value:,.1f}", style="bold green"), "◀ best")
+            table.add_row(Text(str(slide), style="bold green"), Text(f"{value:,.1f}", style="bold green"), "◀ best")
         else:
             behind = f"{value - top:,.1f}" if top - value >= 0.05 else "equal"
-            table.add_row(slide.name.lower(), f"{value:,.1f}", Text(behind, style="grey50"))
+            table.add_row(str(slide), f"{value:,.1f}", Text(behind, style="grey50"))
     return table
 
 
 def search_line(search: SearchStatistics) -> str:
     """Statistics of a search in one line."""
-    depth = f"depth {search.depth:.2g}" if len(search.depths) > 1 else f"depth {max(search.depths, default=0)}"
+    reached = search.moves_by_depth
+    depth = f"depth {search.mean_depth:.2g} on average" if len(reached) > 1 else f"depth {max(reached, default=0)}"
     times = search.times
     if search.moves <= 1:
         parts = [depth, f"{search.leaves:,} leaves", format_time(times["max"])]
