@@ -27,13 +27,13 @@ TINY = (*TRAIN, "--games", "10")
 BOARD = "2 4 8 16 / 0 2 4 8 / 0 0 2 4 / 0 0 0 2"
 OVER = "2 4 2 4 / 4 2 4 2 / 2 4 2 4 / 4 2 4 2"
 PNG = b"\x89PNG\r\n\x1a\n"
-PROGRAM = (sys.executable, "-c", "from afterstate.cli.main import main; main()")
+PROGRAM = (sys.executable, "-c", "from afterstate.__main__ import main; main()")
 PATIENCE = 180.0  # seconds; a cold cache compiles first
 USAGE = 2  # the exit code of a command line that cannot be read
 LONG = "x" * 300  # no file system takes such a name
 
 BLOCK = re.compile(
-    r"^(?P<games>\d+)\tavg = (?P<mean>\d+), max = (?P<max>\d+), ops = (?P<ops>\d+) \((?P<slides>\d+)\|(?P<tiles>\d+)\)\n"
+    r"^(?P<games>\d+)\tavg = (?P<mean>\d+), max = (?P<max>\d+), ops = (?P<ops>\d+)(?: \((?P<slides>\d+)\|(?P<tiles>\d+)\))?\n"
     r"(?P<rates>(?:\t\d+\t[\d.]+%\t\([\d.]+%\)\n)+)\n",
     re.MULTILINE,
 )
@@ -83,6 +83,14 @@ def done(*arguments: object) -> Result:
     result = run(*arguments)
     assert result.code == Exit.DONE, result.err
     assert result.error == ""
+    return result
+
+
+def judged(*arguments: object) -> Result:
+    """Judge a file of a few games: it passes, and the only complaint is that there are so few."""
+    result = run("judge", *arguments)
+    assert result.code == Exit.DONE, result.err
+    assert re.fullmatch(r"warning: the points of \d+ games mean little: judge at least 1000\n", result.error), result.error
     return result
 
 

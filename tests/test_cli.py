@@ -88,7 +88,7 @@ HELP = {
     + [f"--{spec.name.rstrip('_').replace('_', '-')}" for spec in fields(TrainOptions) if spec.name != "game"],
     "eval": [
         *("--games", "--depth", "--move-time", "--exact", "--cutoff", "--table"),
-        *("--threads", "--seed", "--until", "--save", "--json"),
+        *("--threads", "--seed", "--until", "--save", "--force", "--json"),
     ],
     "move": ["--depth", "--move-time", "--exact", "--threads", "--json"],
     "plot": ["--output", "--out", "-o"],
@@ -96,7 +96,7 @@ HELP = {
     "info": ["--size", "--isomorphs", "--svg", "--json"],
     "bench": ["--threads", "--game", "--rules", "--games", "--network", "--json", "train", "eval", "search", "signature"],
     "perft": ["--depth", "--board", "--size", "--rules", "--json"],
-    "judge": ["--version", "--speed", "--rules", "--game", "--size", "--python", "--until", "--json"],
+    "judge": ["--version", "--speed", "--load", "--judge", "--rules", "--game", "--size", "--python", "--until", "--json"],
     "reproduce": ["--scale", "--run", "--seed", "--threads", "--games", "--json"],
     "solve": ["--size", "--rules", "--aim", "--board", "--json"],
 }

@@ -42,6 +42,7 @@ def test_what_is_no_run_is_left_alone(name: str, tmp_path: Path, monkeypatch: py
         (["--alpha", "0.2"], ["alpha 0.1", "alpha 0.2", "leave --alpha out"]),
         (["--network", "0145"], [f"network {NETWORK}", "network 0145", "leave --network out"]),
         (["--seed", "2"], ["seed 1", "seed 2", "leave --seed out"]),
+        (["threes"], ["game 2048", "game threes", "leave the game out"]),
         (["--symmetry", "4"], ["symmetry 8", "symmetry 4"]),
         (["--size", "3x3"], ["size 4x4", "size 3x3"]),
         (["--block", "50"], ["block 100", "block 50"]),

@@ -23,7 +23,7 @@ def test_eval(small: Path) -> None:
 def test_eval_as_json(small: Path) -> None:
     model = small / "checkpoints" / "last.safetensors"
     found = done("eval", model, "--games", "0.1k", "--seed", "5", "--json").json
-    assert (found["model"], found["depth"], found["seed"], found["games"]) == (str(model), 1, 5, 100)
+    assert (found["model"], found["max_depth"], found["seed"], found["games"]) == (str(model), 1, 5, 100)
     assert 0 < found["median"] <= found["max"]
     assert found["mean"] > 1500  # random play gets 1100
     assert sum(found["ended"].values()) == pytest.approx(1.0)
@@ -43,7 +43,7 @@ def test_eval_of_one_game(small: Path) -> None:
 
 def test_eval_that_looks_ahead(small: Path) -> None:
     found = done("eval", small, "--games", "3", "--depth", "2", "--json").json
-    assert (found["depth"], found["games"]) == (2, 3)
+    assert (found["max_depth"], found["games"]) == (2, 3)
 
 
 def test_eval_saves_one_line_a_game(small: Path, tmp_path: Path) -> None:
@@ -61,6 +61,16 @@ def test_eval_saves_one_line_a_game(small: Path, tmp_path: Path) -> None:
     mean = done("eval", small, "--games", "12", "--json").json["mean"]
     rewards = [int(reward) for game in lines[0] for reward in re.findall(r"\[(\d+)\]", game)]
     assert sum(rewards) / 12 == mean
+
+
+def test_eval_replaces_a_file_only_if_it_is_told_to(small: Path, tmp_path: Path) -> None:
+    path = tmp_path / "games.txt"
+    path.write_text("mine")
+    command = ("eval", small, "--games", "2", "--save", path)
+    check(run(*command), Exit.FILE, f"{path} exists", "--force")
+    assert path.read_text() == "mine"
+    done(*command, "--force")
+    assert len(path.read_text().splitlines()) == 2
 
 
 # --- move ------------------------------------------------------------------------------------------------------------
@@ -82,7 +92,7 @@ def test_move_takes_the_numbers_one_by_one(small: Path) -> None:
 @pytest.mark.parametrize("depth", [1, 2])
 def test_move_as_json(small: Path, depth: int) -> None:
     found = done("move", small, BOARD, "--json", "--depth", depth).json
-    assert (found["board"], found["depth"]) == (BOARD, depth)
+    assert (found["board"], found["max_depth"]) == (BOARD, depth)
     assert list(found["values"]) == ["up", "right", "down", "left"]
     assert found["values"]["up"] is None
     assert found["values"]["right"] is None

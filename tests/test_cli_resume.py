@@ -121,7 +121,7 @@ def test_an_evaluation_without_a_game_saves_nothing(small: Path, tmp_path: Path,
 
     (tmp_path / "games.txt").write_text("mine")
     monkeypatch.setattr(Workers, "run", with_ctrl_c)
-    result = run("eval", small, "--games", "5", "--save", tmp_path / "games.txt")
+    result = run("eval", small, "--games", "5", "--save", tmp_path / "games.txt", "--force")
     assert (result.code, result.out, result.error) == (Exit.INTERRUPTED, "", "")
     assert contents(tmp_path) == {"games.txt": b"mine"}
 

@@ -17,7 +17,7 @@ from afterstate.games.points import VERSIONS, Merits
 from afterstate.network.modelfile import save_model
 from afterstate.network.network import Network
 from afterstate.play.judge import REFERENCE, asked_speed, calibrate, judge
-from commandline import BLOCK, LONG, USAGE, Result, check, done, run
+from commandline import BLOCK, LONG, USAGE, Result, check, done, judged, run
 from otherprogram import Told, read_line, rules_of, write_line
 from test_records import HAND_2048, HAND_THREES, NINE, line_of, write
 
@@ -101,7 +101,7 @@ def test_the_words_of_the_course(threes: tuple[Path, list[Told]]) -> None:
     path, told = threes
     mean = sum(game.score for game in told) / 20
     slides, ms = sum(game.slides for game in told), sum(game.slider_ms for game in told)
-    result = done("judge", path, "--version", "1", *FAST)
+    result = judged(path, "--version", "1", *FAST)
     block = BLOCK.match(result.out)
     assert block is not None
     assert (block["games"], int(block["mean"]), int(block["max"])) == ("20", round(mean), max(game.score for game in told))
@@ -126,14 +126,38 @@ def test_the_rate_of_the_goal(threes: tuple[Path, list[Told]], monkeypatch: pyte
     most = judge(path, make("threes"), version="2+", speed=1)
     assert not most.passed
     assert most.points == pytest.approx(rate)
+    short = [number for number, game in enumerate(told, 1) if game.largest < 7]
+    assert most.reason == f"{len(short)} games do not reach 48, the first of them is game {short[0]}"
     monkeypatch.setattr(points, "GOAL", 3)
     every = judge(path, make("threes"), version="2+", speed=1)
-    assert (every.passed, every.points) == (True, 100.0)
+    assert (every.passed, every.points, every.reason) == (True, 100.0, None)
+
+
+def test_why_2_plus_failed(threes: tuple[Path, list[Told]], tmp_path: Path) -> None:
+    result = run("judge", threes[0], "--version", "2+", *FAST)
+    assert result.code == Exit.FAILED
+    assert result.out.endswith("\nFailed: 20 games do not reach 384, the first of them is game 1\n")
+    one = tmp_path / "one.txt"
+    one.write_text(threes[0].read_text().splitlines()[0] + "\n")
+    found = run("judge", one, "--version", "2+", *FAST, "--json").json
+    assert (found["passed"], found["reason"]) == (False, "game 1 does not reach 384")
+
+
+def test_the_command_line_of_the_course(threes: tuple[Path, list[Told]]) -> None:
+    plain = judged(threes[0], "--version", "2", "--speed", "1")
+    assert judged(f"--load={threes[0]}", "--judge=version=2 speed=1") == plain
+    assert judged(f"--load={threes[0]}", "--judge=version=2", "--speed=1") == plain
+
+
+def test_a_thousand_games_say_enough(threes: tuple[Path, list[Told]], tmp_path: Path) -> None:
+    many = tmp_path / "many.txt"
+    many.write_text(50 * threes[0].read_text())
+    done("judge", many, "--version", "1", *FAST)
 
 
 def test_json(threes: tuple[Path, list[Told]]) -> None:
     path, told = threes
-    found = done("judge", path, "--version", "1", *FAST, "--json").json
+    found = judged(path, "--version", "1", *FAST, "--json").json
     assert (found["file"], found["version"], found["game"], found["rules"], found["size"]) == (
         str(path), "1", "threes", "tcg2022", "4x4",
     )  # fmt: skip
@@ -148,9 +172,9 @@ def test_json(threes: tuple[Path, list[Told]]) -> None:
 
 def test_2048_is_judged_by_its_wins(tmp_path: Path) -> None:
     path = write(tmp_path, line_of(HAND_2048))
-    out = done("judge", path, "--game", "2048", "--size", "2x2").out
+    out = judged(path).out
     assert out.startswith("1\tavg = 12, max = 12, ops = ")
-    assert out.endswith("Judging the speed... Passed, expected 0 ops\nAssessment: 0.0 points\n")
+    assert out.endswith("Judging the speed... Passed, no speed expected\nAssessment: 0.0 points\n")
     sixteen = HAND_2048.replace("#R22", "#R21") + "#D[0]"  # nonsense at its end
     check_failed(run("judge", write(tmp_path, line_of(sixteen)), "--game", "2048", "--size", "2x2"), "#D")
 
@@ -161,10 +185,11 @@ def test_our_own_games(game: str, rules: str, tmp_path: Path) -> None:
     path, model = tmp_path / "games.txt", tmp_path / "model.safetensors"
     save_model(Network(make(game, rules=rules), "0123,4567"), model)
     found = done("eval", model, "--games", "20", "--save", path, "--json").json
-    judged = done("judge", path, "--game", game, "--rules", rules, "--version", "win", "--json").json
-    assert judged["summary"]["mean"] == found["mean"]
-    assert judged["summary"]["reached"] == found["reached"]
-    assert judged["points"] == 100 * found["win_rate"]
+    verdict = judged(path, "--version", "win", "--json").json
+    assert (verdict["game"], verdict["rules"], verdict["size"]) == (game, rules, "4x4")
+    assert verdict["summary"]["mean"] == found["mean"]
+    assert verdict["summary"]["reached"] == found["reached"]
+    assert verdict["points"] == 100 * found["win_rate"]
 
 
 # --- failed ----------------------------------------------------------------------------------------------------------
@@ -198,15 +223,18 @@ def test_a_slow_slider_fails(tmp_path: Path) -> None:
     for line, speed in ((told, 800), (untold, 8)):
         path = write(tmp_path, line)
         command = ("judge", path, "--game", "2048", "--size", "2x2", "--speed")
-        assert f"Passed, expected {speed} ops\n" in done(*command, speed).out
+        assert f"Passed, expected {speed} ops\n" in judged(*command[1:], speed).out
         slow = run(*command, speed + 1)
         assert slow.code == Exit.FAILED
-        assert slow.out.endswith(f"Judging the speed... Failed, expected {speed + 1} ops\nAssessment: 0.0 points\n")
+        assert slow.out.endswith(
+            f"Judging the speed... Failed, expected {speed + 1} ops\nAssessment: 0.0 points\n"
+            f"Failed: the slider makes {speed} slides a second\n"
+        )
 
 
 def test_no_time_at_all_is_a_millisecond(tmp_path: Path) -> None:
     path = write(tmp_path, "me:you@1000|" + re.sub(r"\(\d+\)", "", HAND_2048) + "|you@1000\n")
-    found = done("judge", path, "--game", "2048", "--size", "2x2", "--json").json
+    found = judged(path, "--game", "2048", "--size", "2x2", "--json").json
     assert (found["speed"]["slider"], found["speed"]["placer"], found["speed"]["everyone"]) == (4000, 6000, 10000)
 
 
@@ -218,7 +246,7 @@ def test_the_speed_goes_with_the_machine(threes: tuple[Path, list[Told]], monkey
     assert judge(threes[0], make("threes"), version="2").expected == 52_000
     assert judge(threes[0], make("threes"), version="2+").expected == 104
     assert judge(threes[0], make("threes"), version="2", speed=77).expected == 77
-    assert judge(threes[0], make("threes"), version="win").expected == 0
+    assert judge(threes[0], make("threes"), version="win").expected is None
 
 
 def test_python_programs_may_be_slower(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,8 +305,16 @@ def test_the_work_of_the_calibration_is_done() -> None:
         (("games.txt", "--speed", "fast"), Exit.INPUT, ["speed", "'fast'"]),
         (("games.txt", "--python"), Exit.INPUT, ["2018-1, 2018-2"]),
         (("empty.txt",), Exit.FILE, ["there is no game in empty.txt"]),
-        (("games.txt",), Exit.FILE, ["games.txt, line 1", "read it with --game 2048 --rules standard"]),
-        (("games.txt", "--game", "2048", "--size", "2x2"), Exit.FILE, ["games.txt is cut off in the middle of line 2"]),
+        (("games.txt", "--rules", "official"), Exit.FILE, ["games.txt, line 1", "read it with --game 2048 --rules standard"]),
+        (("games.txt", "--version", "2"), Exit.INPUT, ["version 2 judges Threes!", "games of 2048", "--version win"]),
+        (("games.txt",), Exit.FILE, ["games.txt is cut off in the middle of line 2"]),
+        (("odd.txt",), Exit.FILE, ["odd.txt", "no game begins", "--game, --rules and --size"]),
+        (("two.txt",), Exit.FILE, ["two.txt", "2048 or of threes", "--game"]),
+        (("games.txt", "--load", "games.txt"), Exit.INPUT, ["twice", "--load"]),
+        (("games.txt", "--judge", "version=2", "--version", "2"), Exit.INPUT, ["twice", "--version"]),
+        (("games.txt", "--judge", "speed=1", "--speed", "2"), Exit.INPUT, ["twice", "--speed"]),
+        (("games.txt", "--judge", "edition=2"), Exit.INPUT, ["'edition'", "version=2"]),
+        (("games.txt", "--judge", "version"), Exit.INPUT, ["'version'", "version=2"]),
     ],
 )
 def test_a_wrong_question(
@@ -287,4 +323,6 @@ def test_a_wrong_question(
     monkeypatch.chdir(tmp_path)
     write(tmp_path, line_of(HAND_2048), "me:you@1000|0131#L")
     Path("empty.txt").touch()
+    Path("odd.txt").write_text(line_of("013#U"))
+    Path("two.txt").write_text(line_of("0112"))
     check(run("judge", *arguments), code, *words)

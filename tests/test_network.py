@@ -122,6 +122,9 @@ def test_a_table_is_laid_out_for_the_last_isomorph() -> None:
         ("01g", "hex digits"),
         ("0123,0123", "same cells"),
         ("0123,3210", "same cells"),
+        ("0,1,2,3", "4 patterns of one cell each; one pattern of these cells is 0123"),
+        ("5 6", "2 patterns of one cell each; one pattern of these cells is 56"),
+        (",".join("0123456789abcdef"), "16 patterns of one cell each$"),
         ("9x9", "no network is called"),
         ("x" * 10_000, "no network is called"),
         ("0" * 10_000, "1 to 8"),
@@ -131,6 +134,12 @@ def test_wrong_patterns_are_refused(text: str, word: str) -> None:
     with pytest.raises(InputError, match=word) as failure:
         parse_patterns(text, FULL)
     assert len(str(failure.value)) < 500
+
+
+def test_single_cells_that_are_meant(game: Game) -> None:
+    assert parse_patterns("0", FULL) == ("0",)
+    assert parse_patterns("01,0,1", FULL) == ("01", "0", "1")
+    assert Network(game, ["0", "1"]).patterns == ("0", "1")
 
 
 def test_a_cell_that_a_small_board_lacks() -> None:

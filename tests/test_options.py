@@ -214,6 +214,7 @@ def test_saying_again_what_was_said_is_no_change() -> None:
     [
         ({"alpha": 0.2}, ["alpha 0.1", "alpha 0.2", "leave --alpha out"]),
         ({"seed": 2}, ["seed 1", "seed 2", "leave --seed out"]),
+        ({"game": "threes"}, ["game 2048", "game threes", "leave the game out"]),
         ({"network": "8x6"}, ["network 4x6", "network 8x6"]),
         ({"symmetry": 4}, ["symmetry 8", "symmetry 4"]),
         ({"game": "threes"}, ["game 2048", "game threes"]),

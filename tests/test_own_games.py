@@ -10,6 +10,7 @@ from fastapi.testclient import TestClient
 
 import afterstate as af
 from afterstate.games import game as games
+from afterstate.games.own import OWN
 from serving import ask, client
 
 # kernels of 2048, so that nothing is compiled; what is tested is everything else
@@ -40,7 +41,7 @@ def own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A game that is forgotten afterwards; the others stay the objects that they are for other tests."""
     path = tmp_path / "square.py"
     path.write_text(SQUARE)
-    monkeypatch.setitem(games.OWN, "square", path)
+    monkeypatch.setitem(OWN, "square", path)
     monkeypatch.setattr(games, "_make", cache(games._make.__wrapped__))
     return path
 
@@ -66,12 +67,12 @@ def test_rule_sets_and_sizes_of_our_games() -> None:
 def test_a_game_that_fits_no_board_says_why(own: Path) -> None:
     own.write_text(SQUARE.replace("not shape.square", "True"))
     own = own.rename(own.with_name("never.py"))
-    games.OWN["never"] = own
+    OWN["never"] = own
     try:
         with pytest.raises(af.InputError, match="no board of 4x4 here"):
             games.sizes("never", "plain")
     finally:
-        del games.OWN["never"]
+        del OWN["never"]
 
 
 @pytest.fixture

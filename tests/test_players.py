@@ -1,5 +1,6 @@
 """Players and environments as objects, the examples, and your own game."""
 
+import json
 import os
 import re
 import subprocess
@@ -85,12 +86,41 @@ def test_illegal_slides_and_tiles_are_told_with_the_board() -> None:
             return af.State(0x1)
 
     game = af.make("2048")
-    with pytest.raises(af.InputError, match=r"stubborn slides UP, which is illegal on .* / "):
+    with pytest.raises(af.InputError, match=r"stubborn slides up, which is illegal on .* / "):
         af.play_episode(game, Stubborn(), af.RandomEnvironment(seed=1))
     with pytest.raises(af.InputError, match=r"cheat returned a state that the rules do not allow after .* / .*: "):
         af.play_episode(game, af.RandomPlayer(), Cheat(seed=1))
     with pytest.raises(NotImplementedError, match="Player must say how to choose"):
         af.play_episode(game, af.Player(), af.RandomEnvironment(seed=1))
+
+
+@pytest.mark.parametrize("given", ["U", None, 4, -1, 1.5, [0]], ids=str)
+def test_what_is_not_a_slide_is_told(given: Any) -> None:
+    class Odd(af.Player):
+        name = "odd"
+
+        def choose(self, game: af.Game, state: af.State) -> Any:
+            return given
+
+    with pytest.raises(af.InputError, match=rf"odd returned {re.escape(repr(given))}; choose must return a slide: Slide.UP, "):
+        af.play_episode(af.make("2048"), Odd(), af.RandomEnvironment(seed=1))
+
+
+def test_the_number_of_a_slide_is_enough() -> None:
+    class Plain(af.RandomPlayer):
+        def choose(self, game: af.Game, state: af.State) -> Any:
+            return np.int64(super().choose(game, state))
+
+    environments = [af.RandomEnvironment(seed=1) for _ in range(2)]
+    players = [Plain(seed=1), af.RandomPlayer(seed=1)]
+    one, other = (af.play_episode(af.make("2048"), *both) for both in zip(players, environments, strict=True))
+    assert one.moves == other.moves
+
+
+def test_a_slide_has_a_name_for_people_and_is_a_number_for_programs() -> None:
+    assert (str(af.Slide.LEFT), f"{af.Slide.UP} {af.Slide.DOWN:d}") == ("left", "up 2")
+    assert (af.Slide.LEFT, int(af.Slide.LEFT), [10, 11, 12, 13][af.Slide.LEFT]) == (3, 3, 13)
+    assert json.dumps({"slide": af.Slide.LEFT, "values": {af.Slide.UP: 1.5}}) == '{"slide": 3, "values": {"0": 1.5}}'
 
 
 def test_a_name_that_a_record_cannot_hold() -> None:
@@ -113,6 +143,7 @@ def test_the_examples_run(name: str, tmp_path: Path) -> None:
         [sys.executable, EXAMPLES / f"{name}.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
+    assert list(tmp_path.iterdir()) == [], "an example leaves nothing behind"
     means = [int(mean) for mean in re.findall(r"mean (\d+)", done.stdout)]
     if name == "adversary":
         assert means[1] < means[0], "the adversary should hurt"

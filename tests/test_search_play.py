@@ -19,7 +19,7 @@ from afterstate.network.network import Network
 from afterstate.play.agent import Agent
 from afterstate.play.evaluation import measure
 from afterstate.search.options import expected_time
-from commandline import BOARD, OVER, PATIENCE, PROGRAM, check, done
+from commandline import BOARD, OVER, PATIENCE, PROGRAM, check, done, judged
 from commandline import run as run_command
 from positions import state_of
 from searching import HARD, random_network, some_boards, values_of
@@ -54,7 +54,7 @@ def test_more_time_means_more_depth(network: Network) -> None:
         choice = agent.choose(state)
         assert choice.move is not None
         assert choice.search is not None
-        (depth,) = choice.search.depths
+        (depth,) = choice.search.moves_by_depth
         reached.append(depth)
         exact = Agent(network, depth=depth, exact=True).choose(state)
         assert values_of(choice) == pytest.approx(values_of(exact), rel=1e-6)
@@ -71,7 +71,7 @@ def test_a_search_ends_in_time(network: Network) -> None:
     choice = agent.choose(state)
     assert time.monotonic() - began < 5.0
     assert choice.search is not None
-    assert max(choice.search.depths) < 5
+    assert max(choice.search.moves_by_depth) < 5
 
 
 def test_one_slide_needs_no_time(network: Network) -> None:
@@ -139,7 +139,7 @@ def test_two_threads_search_as_one(network: Network, cuts: dict[str, Any]) -> No
         assert values_of(together) == pytest.approx(values_of(alone), rel=1e-6)
         assert alone.search is not None
         assert together.search is not None
-        assert together.search.depths == alone.search.depths
+        assert together.search.moves_by_depth == alone.search.moves_by_depth
     assert two.choose(network.game.parse(OVER)).move is None
 
 
@@ -149,7 +149,7 @@ def test_two_threads_search_in_time(network: Network) -> None:
     state = state_of(network.game, next(some_boards(network.game, 1, 6)))
     choice = agent.choose(state)
     assert choice.search is not None
-    (depth,) = choice.search.depths
+    (depth,) = choice.search.moves_by_depth
     assert depth in (2, 3, 4, 5)
     exact = Agent(network, depth=depth, exact=True).choose(state)
     assert values_of(choice) == pytest.approx(values_of(exact), rel=1e-6)
@@ -168,6 +168,7 @@ def test_two_threads_search_in_time(network: Network) -> None:
         ({"depth": 6, "exact": True}, "1 to 5 for an exact search, not 6; a move would take about"),
         ({"move_time": 0.0}, "move time must be more than 0"),
         ({"move_time": "soon"}, "move time is written like"),
+        ({"move_time": "1"}, "move time 1 has no unit: give 1s or 1ms"),
         ({"move_time": "2h"}, "move time must be at most 1h00m, not 2h00m"),
         ({"depth": 3, "exact": True, "cutoff": 0.1}, "exact search leaves nothing out.*--cutoff"),
         ({"depth": 3, "cutoff": 1.0}, "cutoff is a probability"),
@@ -230,7 +231,7 @@ def time_of_children() -> float:
         ("eval", "{model}", "--games", "5", *ENDLESS),
         ("move", "{model}", HARD, *ENDLESS, "--threads", "1"),
         ("move", "{model}", HARD, *ENDLESS, "--threads", "2"),
-        ("eval", "{model}", "--games", "5", "--save", "{folder}/games.txt", *ENDLESS),
+        ("eval", "{model}", "--games", "5", "--save", "{folder}/games.txt", "--force", *ENDLESS),
     ],
     ids=lambda command: " ".join(command[:1]) + command[-1],
 )
@@ -258,30 +259,33 @@ def test_an_endless_search_is_stopped_at_once(small: Path, tmp_path: Path, comma
 
 def test_eval_tells_what_the_search_did(small: Path) -> None:
     found = done("eval", small, "--games", "3", "--depth", "3", "--json").json
-    assert (found["depth"], found["exact"], found["move_time"]) == (3, False, None)
+    assert (found["max_depth"], found["exact"], found["move_time"]) == (3, False, None)
     search = found["search"]
     assert search["moves"] == found["moves"]
     assert 0 < search["table"]["hits"] < search["table"]["probes"]
     assert search["table"]["hit_rate"] == pytest.approx(search["table"]["hits"] / search["table"]["probes"])
-    assert max(search["depths"]) == "3"
-    assert sum(search["depths"].values()) == found["moves"]
+    assert max(search["moves_by_depth"]) == "3"
+    assert sum(search["moves_by_depth"].values()) == found["moves"]
     assert 0 < search["seconds_a_move"]["p50"] <= search["seconds_a_move"]["p99"] <= search["seconds_a_move"]["max"]
     out = done("eval", small, "--games", "2", "--move-time", "100us").out
     assert "100us a move" in out
+    timed = done("eval", small, "--games", "2", "--move-time", "100us", "--json").json
+    assert timed["max_depth"] == 8, "as deep as the time allows"
+    assert max(map(int, timed["search"]["moves_by_depth"])) <= 8
     assert "a move took" in out
     assert "search" not in done("eval", small, "--games", "2", "--json").json
 
 
 def test_move_tells_what_the_search_did(small: Path) -> None:
     found = done("move", small, BOARD, "--depth", "4", "--json").json
-    assert (found["depth"], found["search"]["depths"]) == (4, {"4": 1})
+    assert (found["max_depth"], found["search"]["moves_by_depth"]) == (4, {"4": 1})
     assert "depth 2; " in done("move", small, BOARD, "--depth", "2", "--exact").out
     assert "leaves" not in done("move", small, BOARD).out
 
 
 def test_a_game_that_was_searched_is_written_down(small: Path, tmp_path: Path) -> None:
     done("eval", small, "--games", "3", "--depth", "2", "--save", tmp_path / "games.txt")
-    verdict = done("judge", tmp_path / "games.txt", "--game", "2048", "--json").json
+    verdict = judged(tmp_path / "games.txt", "--json").json
     played = done("eval", small, "--games", "3", "--depth", "2", "--json").json
     assert verdict["summary"]["mean"] == played["mean"]
 

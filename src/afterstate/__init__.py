@@ -10,10 +10,10 @@
 True
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as in `typing`, which is not imported: a Ctrl-C meanwhile would be a traceback
 if TYPE_CHECKING:
+    from typing import Any
+
     from afterstate.api import load, train, training_games
     from afterstate.engine.record import Record, replay
     from afterstate.errors import AfterstateError, DivergedError, FileError, GameError, InputError, ModelError, ResourceError
@@ -124,7 +124,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
+    from importlib import import_module
+
     for home, names in _HOMES.items():
         if name in names:
             return getattr(import_module(home), name)

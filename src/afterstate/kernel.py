@@ -180,10 +180,15 @@ def implement(function: Callable[..., Any], kind: type) -> Callable[[F], F]:
     """Give `function` (marked `specialised`) its body for first arguments of class `kind`."""
 
     def register(body: F) -> F:
-        _bodies[f"{function.__module__}.{function.__name__}"][kind] = body
+        find_bodies(function)[kind] = body
         return body
 
     return register
+
+
+def find_bodies(function: Callable[..., Any]) -> dict[type, Callable[..., Any]]:
+    """The bodies of a function marked `specialised`, by the class of its first argument."""
+    return _bodies[f"{function.__module__}.{function.__name__}"]
 
 
 # --- instructions ----------------------------------------------------------------------------------------------------

@@ -30,12 +30,14 @@ def parse_count(text: str | int, *, name: str = "count", least: int = 1) -> int:
     return count
 
 
-def parse_time(text: str | float, *, name: str = "time") -> float:
-    """Read '10m' as 600.0 seconds; a bare number is seconds."""
+def parse_time(text: str | float, *, name: str = "time", bare: bool = True) -> float:
+    """Read '10m' as 600.0 seconds. A number without a unit is seconds; as text it is an error if not `bare`."""
     if isinstance(text, str):
         match = _TIME.fullmatch(text)
         if match is None:
             raise InputError(f"{name} is written like 90s, 10m or 1h, not {text[:40]!r}")
+        if match[2] is None and not bare:
+            raise InputError(f"{name} {text} has no unit: give {text}s or {text}ms")
         seconds = float(match[1]) * _SECONDS[match[2] or "s"]
     else:
         seconds = float(text)

@@ -8,6 +8,8 @@ import typer
 
 from afterstate.cli.common import compiling, console, print_json, progress_bar
 from afterstate.cli.options import with_options
+from afterstate.errors import FileError
+from afterstate.files import is_file
 from afterstate.search.options import TEXT, SearchOptions
 from afterstate.units import parse_count
 
@@ -28,6 +30,7 @@ def evaluate(
         int | None, typer.Option(help="end a game as soon as this tile is on the board, such as 2048", metavar="TILE")
     ] = None,
     save: Annotated[Path | None, typer.Option(help="save the games to an episode file in the course's format")] = None,
+    force: Annotated[bool, typer.Option("--force", help="let --save replace a file")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
     **search: Any,
 ) -> None:
@@ -41,6 +44,8 @@ def evaluate(
     """
     count = parse_count(games, name="games")
     SearchOptions.read(**search).resolve()  # report a wrong option before anything heavy is loaded
+    if save is not None and is_file(save) and not force:
+        raise FileError(f"{save} exists: choose another name, or give --force to replace it")
     from afterstate.engine.workers import Share, count_threads
     from afterstate.games.results import find_tile
     from afterstate.learning.runfolder import RunFolder, find_model
@@ -71,7 +76,7 @@ def evaluate(
     better = better_than_best(folder) if path == folder.best else None
     if as_json:
         known = {} if best is None else {"optimum": best}
-        how = {"depth": agent.depth, "move_time": agent.plan.move_time, "exact": agent.plan.exact}
+        how = {"max_depth": agent.depth, "move_time": agent.plan.move_time, "exact": agent.plan.exact}
         done = {} if match.search is None else {"search": match.search.as_dict()}
         other = {} if better is None else {"better": {"model": str(folder.last), "mean": better["mean"]}}
         print_json({"model": str(path), **how, "seed": seed} | match.summary.as_dict() | done | known | other)

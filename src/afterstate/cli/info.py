@@ -108,19 +108,19 @@ class Drawing:
         """Draw to the terminal, and end with the list for `train --network`."""
         from afterstate.network.network import count_weights
         from afterstate.network.patterns import own_tables, places_of
-        from afterstate.report.tables import pattern_drawings
+        from afterstate.report.tables import PatternDrawings
 
         screen = console()
         if self.symmetry is None:
             screen.print()
-            screen.print(pattern_drawings(self.patterns, self.shape))
+            screen.print(PatternDrawings(self.patterns, self.shape))
             return
         for pattern in self.patterns:
             places = places_of(pattern, self.shape, self.symmetry)
             times = self.symmetry // len(places)
             note = f", each looked up {times} times" if times > 1 else ""
             screen.print(f"\n{pattern}: {len(places)} {'place' if len(places) == 1 else 'places'}{note}\n")
-            screen.print(pattern_drawings(list(places), self.shape, across=4))
+            screen.print(PatternDrawings(list(places), self.shape, across=4))
         own = own_tables(self.patterns, self.shape, self.symmetry)
         screen.print(f"With a table for each: {len(own)} tables, {_weights(count_weights(own))} weights\n")
         screen.print(f"--network {','.join(own)} --symmetry 1", soft_wrap=True)

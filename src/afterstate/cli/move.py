@@ -43,9 +43,9 @@ def move(
         agent.prepare()
     choice = agent.choose(state)
     if as_json:
-        values = {slide.name.lower(): value for slide, value in choice.values.items()}
-        best = choice.move.name.lower() if choice.move is not None else None
-        found = {"board": network.game.format(state), "depth": agent.depth, "move": best, "values": values}
+        values = {str(slide): value for slide, value in choice.values.items()}
+        best = str(choice.move) if choice.move is not None else None
+        found = {"board": network.game.format(state), "max_depth": agent.depth, "move": best, "values": values}
         print_json(found | ({} if choice.search is None else {"search": choice.search.as_dict()}))
         return
     from afterstate.report.tables import board_drawing, search_line, values_table

@@ -57,8 +57,8 @@ def _as_dict(solution: "Solution", state: "State | None", seconds: float) -> dic
     if state is not None:
         best = solution.choose(state)
         found["board"] = game.format(state)
-        found["move"] = None if best is None else best.name.lower()
-        found["values"] = {slide.name.lower(): value for slide, value in solution.values_of(state).items()}
+        found["move"] = None if best is None else str(best)
+        found["values"] = {str(slide): value for slide, value in solution.values_of(state).items()}
     found |= {"states": solution.states, "value": solution.value, "seconds": seconds}
     found["reached"] = {str(rate.tile): rate.reached for rate in solution.tiles}
     found["ended"] = {str(rate.tile): rate.ended for rate in solution.tiles}
@@ -104,7 +104,7 @@ def _slides(solution: "Solution", state: "State") -> "Table":
     best = solution.choose(state)
     for slide, value in solution.values_of(state).items():
         shown = "illegal" if value is None else _number(solution, value)
-        table.add_row(slide.name.lower(), shown, "◀ best" if slide is best else "")
+        table.add_row(str(slide), shown, "◀ best" if slide is best else "")
     return table
 
 

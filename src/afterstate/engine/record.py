@@ -138,7 +138,7 @@ def replay(game: Game, rng: Random, moves: NDArray[np.uint8]) -> Record:
     record = Record.cut(game, kept, count)
     if count < len(moves):
         last = record.state(-1)
-        name = Slide(int(moves[count])).name.lower()
+        name = Slide(int(moves[count]))
         why = "the game is over" if game.is_over(last) else f"a slide {name} moves nothing"
         raise InputError(f"move {count + 1} of {len(moves)}: {why}, on {game.format(last)}")
     return record

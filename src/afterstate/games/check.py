@@ -392,7 +392,7 @@ def _by_state(outcomes: Sequence[Outcome]) -> dict[State, float]:
 
 
 def _name(slide: Slide) -> str:
-    return slide.name.lower()
+    return str(slide)
 
 
 def _names(slides: Mapping[Slide, object]) -> str:

@@ -5,15 +5,13 @@
 A position is two 64-bit words, `board` and `extra`; what `extra` holds is up to the game.
 """
 
-import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -21,7 +19,8 @@ import numpy as np
 
 from afterstate.bitboard import Shape
 from afterstate.errors import AfterstateError, FileError, InputError
-from afterstate.kernel import allocating, implement, kernel, own_games, specialised, u64
+from afterstate.games.own import OWN, blame, check_kernels, load_own
+from afterstate.kernel import allocating, implement, kernel, specialised, u64
 from afterstate.rng import Random
 from afterstate.units import shorten
 
@@ -33,8 +32,6 @@ GAMES: dict[str, tuple[str, tuple[str, ...]]] = {
     "threes": ("afterstate.games.threes", ("tcg2022", "tcg2018", "tcg2018-bonus", "official")),
 }
 
-OWN = own_games()
-
 
 class Slide(IntEnum):
     """The four slides, in the order that breaks ties."""
@@ -43,6 +40,10 @@ class Slide(IntEnum):
     RIGHT = 1
     DOWN = 2
     LEFT = 3
+
+    def __str__(self) -> str:
+        """Its name, for people: 'left'. As a number, in JSON too, it is what it is."""
+        return self.name.lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,24 +342,6 @@ class Game(ABC):
         return int(_largest(self.tables, u64(position.board), u64(position.extra)))
 
 
-def _load_own(name: str) -> Any:
-    """The module of your own game: a file that AFTERSTATE_GAMES lists."""
-    path = OWN[name]
-    module_name = f"afterstate_own_{name}"
-    if module_name not in sys.modules:
-        spec = spec_from_file_location(module_name, path)
-        if spec is None or spec.loader is None or not path.is_file():
-            raise FileError(f"AFTERSTATE_GAMES names {path}, which is not a Python file")
-        module = module_from_spec(spec)
-        sys.modules[module_name] = module  # its classes are found by this name when compiled kernels are loaded
-        spec.loader.exec_module(module)
-    return sys.modules[module_name]
-
-
-def _module(name: str) -> Any:
-    return import_module(GAMES[name][0]) if name in GAMES else _load_own(name)
-
-
 def game_names() -> tuple[str, ...]:
     """All games: those of the package, then your own."""
     return (*GAMES, *OWN)
@@ -367,8 +350,11 @@ def game_names() -> tuple[str, ...]:
 def rule_sets(name: str) -> tuple[str, ...]:
     """The rule sets of a game, the default first."""
     if name not in game_names():
-        raise InputError(f"no game is called {shorten(name)!r}; there are: {', '.join(game_names())}")
-    return GAMES[name][1] if name in GAMES else tuple(getattr(_load_own(name), "RULES", ("standard",)))
+        raise InputError(
+            f"no game is called {shorten(name)!r}; there are: {', '.join(game_names())}; a game of your own is "
+            "a file that AFTERSTATE_GAMES names, and is called like that file"
+        )
+    return GAMES[name][1] if name in GAMES else tuple(getattr(load_own(name), "RULES", ("standard",)))
 
 
 @cache
@@ -391,5 +377,14 @@ def make(name: str, *, rules: str | None = None, size: str = "4x4") -> Game:
 
 @cache
 def _make(name: str, rules: str, shape: Shape) -> Game:
-    build: Callable[[str, Shape], Game] = _module(name).build
-    return build(rules, shape)
+    if name in GAMES:
+        built: Game = import_module(GAMES[name][0]).build(rules, shape)
+        return built
+    path, module = OWN[name], load_own(name)
+    if not hasattr(module, "build"):
+        raise FileError(f"{path} has no function build(rules, shape), which makes the game")
+    with blame(path):
+        game: Game = module.build(rules, shape)
+        game.name = name  # the file's, so that models find the game again wherever its file came from
+        check_kernels(path, game.tables, (start, slides, spawn, outcomes, largest))
+    return game

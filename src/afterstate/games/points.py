@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from afterstate.errors import InputError
 from afterstate.units import shorten
 
@@ -23,6 +25,8 @@ class Merits:
     rate: float  # percent of games that reach the GOAL tile
     wins: float  # percent of games that reach the win tile
     largest: int  # index of the largest tile in any game
+    missed: int = 0  # games that do not reach the GOAL tile
+    first_missed: int | None = None  # number of the first of them, from 1
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,12 @@ def find_version(name: str) -> Version:
     return VERSIONS[name]
 
 
+def default_version(game: "Game") -> str:
+    """The version that judges games if none is given: the course's second project, or the win rate for other rules."""
+    usual = {("threes", "tcg2022"): "2", ("threes", "tcg2018"): "2018-2"}
+    return usual.get((game.name, game.rules), "win")
+
+
 def judge_results(game: "Game", results: "Results", version: str) -> float:
     """The points that these games are worth, if they are legal and fast enough."""
     return find_version(version).points(find_merits(game, results))
@@ -83,6 +93,14 @@ def check_rules(version: str, game: "Game") -> None:
         raise InputError(f"version {version} of the judge is for Threes! by the rules {rules}, not for {game!r}")
 
 
+def describe_missed(found: Merits) -> str | None:
+    """Which games did not reach the goal, in words; None if all did."""
+    if found.missed == 0:
+        return None
+    many = f"{found.missed} games do not reach {GOAL}, the first of them is game {found.first_missed}"
+    return many if found.missed > 1 else f"game {found.first_missed} does not reach {GOAL}"
+
+
 def goal_tile(game: "Game") -> int:
     """Index of the first tile that is at least the GOAL."""
     return next(index for index in range(64) if game.face(index) >= GOAL)
@@ -90,7 +108,8 @@ def goal_tile(game: "Game") -> int:
 
 def find_merits(game: "Game", results: "Results", *, win: int | None = None) -> Merits:
     """What earns points in these games. `win` is the index of the tile that counts as a win, if it is not the game's own."""
-    rate, wins = (
-        100 * float((results.largest >= least).mean()) for least in (goal_tile(game), game.win if win is None else win)
-    )
-    return Merits(float(results.scores.mean()), rate, wins, int(results.largest.max()))
+    goal = goal_tile(game)
+    rate, wins = (100 * float((results.largest >= least).mean()) for least in (goal, game.win if win is None else win))
+    below = np.flatnonzero(results.largest < goal)
+    first = int(below[0]) + 1 if below.size else None
+    return Merits(float(results.scores.mean()), rate, wins, int(results.largest.max()), below.size, first)

@@ -246,8 +246,9 @@ class TrainOptions:
             before, now = getattr(self, spec.name), getattr(other, spec.name)
             if before != now and spec.name in given and not spec.metadata["free"]:
                 name = spec.name.rstrip("_").replace("_", "-")
+                option = "the game" if name == "game" else f"--{name}"  # which is an argument
                 raise InputError(
-                    f"the run was started with {name} {before}, so it cannot continue with {name} {now}; leave --{name} out"
+                    f"the run was started with {name} {before}, so it cannot continue with {name} {now}; leave {option} out"
                 )
         if self.phases() != other.phases():
             raise InputError("the schedule is in percent of the run, so its --games or --time cannot change when it is resumed")

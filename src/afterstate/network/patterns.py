@@ -72,7 +72,10 @@ def parse_pattern(text: str, shape: Shape) -> tuple[int, ...]:
 
 
 def parse_patterns(text: str, shape: Shape) -> tuple[str, ...]:
-    """Read a preset's name, or patterns separated by commas: '4x6' -> ('012345', '456789', '012456', '45689a')."""
+    """Read a preset's name, or patterns separated by commas: '4x6' -> ('012345', '456789', '012456', '45689a').
+
+    A list of single cells is refused: who writes 0,1,2,3 most likely means 0123. `Network` takes ["0", "1"].
+    """
     if text in PRESETS:
         if shape != Shape():
             raise InputError(
@@ -85,6 +88,9 @@ def parse_patterns(text: str, shape: Shape) -> tuple[str, ...]:
             f"no network is called {shorten(text)!r}; there are: {', '.join(PRESETS)}; or give patterns such as 0123,4567"
         )
     check_patterns(patterns, shape)
+    if len(patterns) > 1 and all(len(pattern) == 1 for pattern in patterns):
+        one = f"; one pattern of these cells is {''.join(patterns)}" if len(patterns) <= MAX_CELLS else ""
+        raise InputError(f"{shorten(text)!r} would be {len(patterns)} patterns of one cell each{one}")
     return patterns
 
 

@@ -40,6 +40,7 @@ from afterstate.units import shorten
 
 UNREADABLE, STUCK, OVER, NO_TILE, NO_SLIDE, TOO_LONG = range(10, 16)
 _FORMAT = "SLIDER:PLACER@TICK|ACTIONS|WINNER@TOCK"
+_LONGEST = 1 << 24  # bytes; a line of any game is shorter
 _NAMES = 4096  # most characters before and after the actions
 _WIDEST = 2 * (3 + 21 + 21)  # a slide and a tile, each with [-n] and (-n) of 18 digits
 _HEAD = re.compile(rb"([^:]*):(.*)@([0-9]{1,18})", re.DOTALL)
@@ -105,18 +106,29 @@ def _lines(file: IO[bytes], path: Path, most: int) -> Iterator[tuple[int, bytes]
             yield number, line
 
 
+class _Parts(NamedTuple):
+    """A line of the file; a part that is not as it should be is None."""
+
+    head: re.Match[bytes] | None
+    actions: bytes
+    tail: re.Match[bytes] | None
+
+
+def _split(text: bytes) -> _Parts:
+    begin, end = text.find(b"|"), text.rfind(b"|")
+    tail = _TAIL.fullmatch(text, end + 1) if begin < end else None
+    return _Parts(_HEAD.fullmatch(text, 0, max(begin, 0)), text[begin + 1 : end], tail)
+
+
 def _read(path: Path | str, number: int, line: bytes, reader: "_Reader") -> Episode:
     text = line.rstrip(b"\r\n")
-    begin, end = text.find(b"|"), text.rfind(b"|")
-    head = _HEAD.fullmatch(text, 0, max(begin, 0))
-    tail = _TAIL.fullmatch(text, end + 1)
+    head, actions, tail = _split(text)
     cut_off = not line.endswith(b"\n")
-    if head is None or tail is None or begin == end or (cut_off and int(tail[2]) < int(head[3])):
+    if head is None or tail is None or (cut_off and int(tail[2]) < int(head[3])):
         begins = shorten(text[:100].decode(errors="replace"), 60)
         if cut_off and head is not None:
             raise FileError(f"{path} is cut off in the middle of line {number}; a whole line is {_FORMAT}: {begins!r}")
         raise FileError(f"{path}, line {number}: a game is written {_FORMAT}, but this line is {begins!r}")
-    actions = text[begin + 1 : end]
     played = reader.play(np.frombuffer(actions, np.uint8))
     if played.wrong:
         raise _error(f"{path}, line {number}", actions, reader.game, played)
@@ -168,7 +180,7 @@ def _error(where: str, actions: bytes, game: Game, played: _Played) -> FileError
 
 def _reason(wrong: int, action: str, game: Game) -> str:
     if wrong == STUCK:
-        return f"a slide {Slide('URDL'.index(action[1])).name.lower()} moves nothing"
+        return f"a slide {Slide('URDL'.index(action[1]))} moves nothing"
     if wrong in {WRONG_CELL, WRONG_TILE, WRONG_HINT}:
         tile = game.face(int(action[1], 36))
         if wrong == WRONG_CELL:
@@ -191,13 +203,47 @@ def _characters(game: Game) -> int:
 
 def _other_rules(actions: bytes, game: Game) -> list[str]:
     """Options for games whose records begin like this one; none if it fits `game`."""
-    found = len(_ASIDE.sub(b"", actions[:1000].partition(b"#")[0]))  # first tiles are never that long
-    if found == _characters(game):
+    if begins_like(actions, game):
         return []
     pairs = [(name, rules) for name in game_names() for rules in rule_sets(name) if str(game.shape) in sizes(name, rules)]
     every = [make(name, rules=rules, size=str(game.shape)) for name, rules in pairs]
-    fitting = [other for other in every if _characters(other) == found]
+    fitting = [other for other in every if begins_like(actions, other)]
     return [f"--game {other.name} " * (other.name != game.name) + f"--rules {other.rules}" for other in fitting]
+
+
+# --- what game is it? ----------------------------------------------------------------------------------------------------
+
+
+class LegalPart(NamedTuple):
+    """How much of a game the rules allow."""
+
+    whole: bool  # all of it, and then the game is over
+    actions: int  # before the first that is wrong
+
+
+def sample_actions(path: Path | str, count: int) -> list[bytes]:
+    """The actions of the first lines of a file that are games."""
+    found: list[bytes] = []
+    try:
+        with open(path, "rb") as file:
+            while len(found) < count and (line := file.readline(_LONGEST)):
+                head, actions, tail = _split(line.rstrip(b"\r\n"))
+                if head is not None and tail is not None:
+                    found.append(actions)
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}") from error
+    return found
+
+
+def begins_like(actions: bytes, game: Game) -> bool:
+    """Whether the first tiles of these actions take as many characters as those of a game do."""
+    return len(_ASIDE.sub(b"", actions[:1000].partition(b"#")[0])) == _characters(game)  # first tiles are never that long
+
+
+def legal_part(actions: bytes, game: Game) -> LegalPart:
+    """How much of these actions the rules of a game allow."""
+    played = _Reader(game).play(np.frombuffer(actions, np.uint8))
+    return LegalPart(played.wrong == 0 and bool(played.ended), played.slides + played.places)
 
 
 # --- the kernel ----------------------------------------------------------------------------------------------------------

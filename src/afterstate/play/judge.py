@@ -16,10 +16,11 @@ import numpy as np
 
 from afterstate.errors import InputError
 from afterstate.games.game import Game
-from afterstate.games.points import VERSIONS, Version, find_merits, find_version
+from afterstate.games.points import VERSIONS, Version, default_version, describe_missed, find_merits, find_version
 from afterstate.games.results import Results, Summary, find_tile, summarise
 from afterstate.kernel import kernel, u64
 from afterstate.play.episodes import Episode, IllegalActionError, read_episodes
+from afterstate.play.recognise import recognise
 
 REFERENCE = 400e6  # steps of the work a second on the course's machine
 _STEPS, _TIMES = 10_000_000, 5
@@ -35,6 +36,7 @@ class Pace:
     everyone: float
     slider: float
     placer: float
+    apart: bool  # slides and tiles have times of their own; if not, both share the time of the games
 
 
 @kernel
@@ -101,6 +103,7 @@ class _Tally:
             everyone=1000 * (slides + self.places) / total,
             slider=1000 * slides / (self.slider_ms if self.slider_ms > 0 else total),
             placer=1000 * self.places / (self.placer_ms if self.placer_ms > 0 else total),
+            apart=self.slider_ms > 0 and self.placer_ms > 0,
         )
 
 
@@ -115,8 +118,9 @@ class Verdict:
     fault: str | None = None  # the first action or game that breaks the rules; then the fields below are not set
     summary: Summary | None = None
     speed: Pace | None = None
-    expected: int = 0  # slides a second
+    expected: int | None = None  # slides a second; None if the version expects no speed
     quick: bool = False  # whether the slider reached them
+    reason: str | None = None  # why games without a fault failed
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -127,6 +131,7 @@ class Verdict:
             "size": str(self.game.shape),
             "passed": self.passed,
             "points": self.points,
+            "reason": self.fault or self.reason,
             "actions": {"passed": self.fault is None, "fault": self.fault},
             "speed": None if self.speed is None else {"passed": self.quick, "expected": self.expected} | vars(self.speed),
             "summary": None if self.summary is None else self.summary.as_dict(),
@@ -135,9 +140,9 @@ class Verdict:
 
 def judge(
     path: Path | str,
-    game: Game,
+    game: Game | None = None,
     *,
-    version: str = "2",
+    version: str | None = None,
     speed: int | None = None,
     python: bool = False,
     until: int | None = None,
@@ -145,9 +150,12 @@ def judge(
 ) -> Verdict:
     """Judge all games of a file. `speed` sets the expected slides a second; `on_read` is called with the bytes read so far.
 
-    An illegal action, a game that stops early or a slider that is too slow gives 0 points. With `until` and version win, a game
-    may end with the slide that makes this tile, which then is the tile to win with.
+    Without a game, the file tells which it is. Without a version it is 2 for the rules tcg2022, 2018-2 for tcg2018, or win.
+    An illegal action, a game that stops early or a slider that is too slow gives 0 points. With `until`, the version is win, and
+    a game may end with the slide that makes this tile, which then is the tile to win with.
     """
+    game = game or recognise(path)
+    version = version or (default_version(game) if until is None else "win")
     rules = find_version(version)
     asked = asked_speed(rules, python=python)
     if until is not None and version != "win":
@@ -163,17 +171,24 @@ def judge(
     results = tally.results()
     summary = summarise(game, results, max(tally.all_ms, 1) / 1000, until=until)
     merits = find_merits(game, results, win=win)
-    expected = speed if speed is not None else round(asked * calibrate()) if asked else 0
-    quick = tally.speed().slider >= expected
+    pace = tally.speed()
+    expected = speed if speed is not None else max(round(asked * calibrate()), 1) if asked else None
+    quick = expected is None or pace.slider >= expected
+    reason = None
+    if not quick:
+        reason = f"the slider makes {pace.slider:.0f} slides a second"
+    elif rules.every:
+        reason = describe_missed(merits)
     return Verdict(
         version,
         game,
-        passed=quick and (not rules.every or merits.rate == 100),
+        passed=reason is None,
         points=rules.points(merits) if quick else 0.0,
         summary=summary,
-        speed=tally.speed(),
+        speed=pace,
         expected=expected,
         quick=quick,
+        reason=reason,
     )
 
 

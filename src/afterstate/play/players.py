@@ -130,10 +130,9 @@ def play_episode(game: Game, player: Player, environment: Environment, *, until:
     tick = time()
     states, made = [environment.start(game)], []
     while not _is_won(game, states[-1], win) and (slid := game.afterstates(states[-1])):
-        slide = player.choose(game, states[-1])
+        slide = _check_slide(player.choose(game, states[-1]), player)
         if slide not in slid:
-            shown = game.format(states[-1])
-            raise InputError(f"{player.name} slides {getattr(slide, 'name', slide)}, which is illegal on {shown}")
+            raise InputError(f"{player.name} slides {slide}, which is illegal on {game.format(states[-1])}")
         made.append((slide, slid[slide]))
         if _is_won(game, slid[slide], win):
             states.append(State(slid[slide].board, slid[slide].extra))
@@ -156,6 +155,14 @@ def play_episode(game: Game, player: Player, environment: Environment, *, until:
     player.close_episode(record)
     environment.close_episode(record)
     return record
+
+
+def _check_slide(given: object, player: Player) -> Slide:
+    """What a player returned, if it is a slide or the number of one."""
+    if not isinstance(given, (int, np.integer)) or not 0 <= given < len(Slide):
+        every = ", ".join(f"Slide.{slide.name}" for slide in Slide)
+        raise InputError(f"{player.name} returned {given!r}; choose must return a slide: {every}, or its number, 0 to 3")
+    return Slide(int(given))
 
 
 def _is_won(game: Game, position: State | Afterstate, win: int | None) -> bool:

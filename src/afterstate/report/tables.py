@@ -1,9 +1,10 @@
 """Tables and drawings for the terminal."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -16,6 +17,8 @@ from afterstate.network.patterns import draw_pattern
 from afterstate.play.reproduction import Comparison, Reproduction
 from afterstate.search.statistics import SearchStatistics
 from afterstate.units import format_count, format_rate, format_time
+
+_GAP = 4  # blanks between drawings
 
 # colours of tiles by index; later tiles have the last one
 _COLOURS = ["grey50", "grey70", "wheat1", "light_goldenrod2", "orange1", "dark_orange", "orange_red1", "red1"]
@@ -117,18 +120,19 @@ def values_table(values: dict[Slide, float | None], best: Slide | None) -> Rende
     top = max((value for value in values.values() if value is not None), default=0.0)
     for slide, value in values.items():
         if value is None:
-            table.add_row(Text(slide.name.lower(), style="grey50"), Text("illegal", style="grey50"), "")
+            table.add_row(Text(str(slide), style="grey50"), Text("illegal", style="grey50"), "")
         elif slide is best:
-            table.add_row(Text(slide.name.lower(), style="bold green"), Text(f"{value:,.1f}", style="bold green"), "◀ best")
+            table.add_row(Text(str(slide), style="bold green"), Text(f"{value:,.1f}", style="bold green"), "◀ best")
         else:
             behind = f"{value - top:,.1f}" if top - value >= 0.05 else "equal"
-            table.add_row(slide.name.lower(), f"{value:,.1f}", Text(behind, style="grey50"))
+            table.add_row(str(slide), f"{value:,.1f}", Text(behind, style="grey50"))
     return table
 
 
 def search_line(search: SearchStatistics) -> str:
     """Statistics of a search in one line."""
-    depth = f"depth {search.depth:.2g}" if len(search.depths) > 1 else f"depth {max(search.depths, default=0)}"
+    reached = search.moves_by_depth
+    depth = f"depth {search.mean_depth:.2g} on average" if len(reached) > 1 else f"depth {max(reached, default=0)}"
     times = search.times
     if search.moves <= 1:
         parts = [depth, f"{search.leaves:,} leaves", format_time(times["max"])]
@@ -140,14 +144,24 @@ def search_line(search: SearchStatistics) -> str:
     return "; ".join(parts)
 
 
-def pattern_drawings(patterns: Sequence[str], shape: Shape, *, across: int = 6) -> RenderableType:
-    """All patterns side by side, each under its name."""
-    table = Table.grid(padding=(0, 4))
-    for start in range(0, len(patterns), across):
-        group = patterns[start : start + across]
-        table.add_row(*(Text(pattern, style="bold") for pattern in group))
-        table.add_row(*(Text("\n".join(draw_pattern(pattern, shape)) + "\n") for pattern in group))
-    return table
+@dataclass(frozen=True)
+class PatternDrawings:
+    """All patterns side by side, each under its name; as many in a row as fit."""
+
+    patterns: Sequence[str]
+    shape: Shape
+    across: int = 6  # patterns in a row, at most
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        drawn = [(pattern, draw_pattern(pattern, self.shape)) for pattern in self.patterns]
+        width = max(len(line) for pattern, lines in drawn for line in (pattern, *lines)) + _GAP
+        across = max(min(self.across, (options.max_width + _GAP) // width), 1)
+        table = Table.grid(padding=(0, _GAP))
+        for start in range(0, len(drawn), across):
+            group = drawn[start : start + across]
+            table.add_row(*(Text(pattern, style="bold") for pattern, _ in group))
+            table.add_row(*(Text("\n".join(lines) + "\n") for _, lines in group))
+        yield table
 
 
 def facts(rows: Sequence[tuple[str, str]]) -> RenderableType:

@@ -56,7 +56,9 @@ class SearchOptions:
     """How a player looks ahead. What is None is chosen by the depth. The commands' options are made from this."""
 
     depth: int | None = _option("slides to look ahead, 1 to 8  [default: 1, or as deep as the time allows]")
-    move_time: float | None = _option("time for each move, such as 10ms: deeper and deeper until it is over")
+    move_time: float | None = _option(
+        "time for each move with its unit, such as 10ms or 1s: deeper and deeper until it is over"
+    )
     exact: bool = _option("leave nothing out (up to depth 5)", default=False)
     cutoff: float | None = _option("do not look into positions that are less probable than this, such as 0.01; 0 for all")
     table: int | None = _option("memory of the transposition table, such as 64M; 0 for none")
@@ -70,7 +72,7 @@ class SearchOptions:
         """Options as people write them: times and sizes may be text."""
         values: dict[str, Any] = dict(given)
         if (move_time := given.get("move_time")) is not None:
-            values["move_time"] = parse_time(move_time, name="move time")
+            values["move_time"] = parse_time(move_time, name="move time", bare=False)
         if (table := given.get("table")) is not None:
             values["table"] = parse_bytes(table, name="table")
         return cls(**values)

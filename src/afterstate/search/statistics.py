@@ -33,13 +33,13 @@ class SearchStatistics:
     valued: int  # of these (and of states, if the network values them) those that were not in memory
     probes: int  # look-ups in the transposition table
     hits: int  # look-ups that found an entry
-    depths: dict[int, int]  # moves by the depth that was reached
+    moves_by_depth: dict[int, int]  # how many moves were searched to which depth; not more than the search's own `depth`
     times: dict[str, float]  # seconds a move: p50, p95, p99, max
 
     @property
-    def depth(self) -> float:
-        """The mean depth."""
-        return sum(depth * count for depth, count in self.depths.items()) / max(self.moves, 1)
+    def mean_depth(self) -> float:
+        """How deep a move was searched on average."""
+        return sum(depth * count for depth, count in self.moves_by_depth.items()) / max(self.moves, 1)
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -48,7 +48,7 @@ class SearchStatistics:
             "leaves": self.leaves,
             "leaves_valued": self.valued,
             "table": {"probes": self.probes, "hits": self.hits, "hit_rate": self.hits / self.probes if self.probes else None},
-            "depths": {str(depth): count for depth, count in self.depths.items()},
+            "moves_by_depth": {str(depth): count for depth, count in self.moves_by_depth.items()},
             "seconds_a_move": self.times,
         }
 
@@ -71,7 +71,7 @@ def add_up(choosers: Sequence[Any]) -> SearchStatistics | None:
         valued=int(counts[VALUED]),
         probes=int(counts[PROBED]),
         hits=int(counts[FOUND]),
-        depths={depth: int(count) for depth, count in enumerate(by_depth) if count},
+        moves_by_depth={depth: int(count) for depth, count in enumerate(by_depth) if count},
         times={f"p{share}": min(_percentile(by_time, share), longest) for share in (50, 95, 99)} | {"max": longest},
     )
 

@@ -144,7 +144,7 @@ def _name(move: Slide | None) -> messages.SlideName | None:
 
 def _depth(agent: Agent, choice: Choice) -> int:
     """How many slides the agent looked ahead."""
-    return max(choice.search.depths, default=0) if choice.search is not None else agent.depth
+    return max(choice.search.moves_by_depth, default=0) if choice.search is not None else agent.depth
 
 
 def move(library: Library, request: messages.Ask) -> messages.Answer:
