@@ -151,7 +151,7 @@ def judge(
     """Judge all games of a file. `speed` sets the expected slides a second; `on_read` is called with the bytes read so far.
 
     Without a game, the file tells which it is. Without a version it is 2 for the rules tcg2022, 2018-2 for tcg2018, or win.
-    An illegal action, a game that stops early or a slider that is too slow gives 0 points. With `until`, the version is win, and
+    An illegal action, a game that stops early or a slider that is too slow gives 0 points. With `until`, the version is win:
     a game may end with the slide that makes this tile, which then is the tile to win with.
     """
     game = game or recognise(path)
