@@ -17,7 +17,7 @@ from afterstate.play.agent import Agent
 from afterstate.play.evaluation import Evaluation, measure
 from afterstate.play.judge import judge
 from afterstate.rng import Purpose, Random
-from commandline import check, done, run
+from commandline import check, done, judged, run
 from otherprogram import read_line, rules_of
 from reference_threes import worth
 from test_judge import check_failed
@@ -160,12 +160,12 @@ def test_eval_and_the_judge_agree(name: str, rules: str, tile: int, tmp_path: Pa
         assert won or told.over
         assert line.split("|")[2].startswith("afterstate@" if won else "random@")
         assert told.rewards == told.score
-    command = ("judge", path, "--game", name, "--rules", rules, "--version", "win")
-    judged = done(*command, "--until", tile, "--json").json
-    assert judged["points"] == 100 * found["win_rate"]
-    assert (judged["summary"]["mean"], judged["summary"]["until"]) == (found["mean"], tile)
-    check_failed(run(*command), "but it is not over: ")
-    check_failed(run(*command, "--until", 2 * tile), f"but it is not over, and that slide did not make a {2 * tile}: ")
+    of_it = (path, "--game", name, "--rules", rules, "--version", "win")
+    verdict = judged(*of_it, "--until", tile, "--json").json
+    assert verdict["points"] == 100 * found["win_rate"]
+    assert (verdict["summary"]["mean"], verdict["summary"]["until"]) == (found["mean"], tile)
+    check_failed(run("judge", *of_it), "but it is not over: ")
+    check_failed(run("judge", *of_it, "--until", 2 * tile), f"but it is not over, and that slide did not make a {2 * tile}: ")
 
 
 def test_eval_says_where_games_end(small: Path) -> None:
@@ -194,5 +194,7 @@ def test_a_game_ends_with_its_tile_or_at_its_end(actions: str, fault: str | None
 
 def test_only_the_win_rate_knows_such_games(tmp_path: Path) -> None:
     path = write(tmp_path, line_of(HAND))
-    check(run("judge", path, "--version", "2", "--until", "384"), Exit.INPUT, "--until needs --version win")
+    with pytest.raises(InputError, match="--until needs --version win"):
+        judge(path, af.make("threes"), version="2", until=384)
+    assert judged(path, "--until", "8", "--json").json["version"] == "win"
     check(run("judge", path, "--game", "2048", "--until", "100"), Exit.INPUT, "100 is not a tile")
