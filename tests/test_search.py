@@ -184,14 +184,12 @@ def test_a_leaf_is_never_worth_less_than_the_end_of_the_game(game: Game) -> None
         assert min(found.values()) >= 0.0
 
 
-def test_the_default_leaves_out_less_than_it_gains(network: Network) -> None:
-    agent, exact = Agent(network, depth=3), Agent(network, depth=3, exact=True)
-    for cells in some_boards(network.game, 5, 6):
-        state = state_of(network.game, cells)
-        some, all_of_it = agent.choose(state).search, exact.choose(state).search
-        assert some is not None
-        assert all_of_it is not None
-        assert 3 * some.leaves < all_of_it.leaves
+def test_the_default_saves_work(network: Network) -> None:
+    """A quarter of the leaves of an exact search, over some boards."""
+    agent, exact = Agent(network, depth=4), Agent(network, depth=4, exact=True)
+    states = [state_of(network.game, cells) for cells in some_boards(network.game, 5, 6)]
+    found = [(agent.choose(state).search, exact.choose(state).search) for state in states]
+    assert 4 * sum(some.leaves for some, _ in found if some) < sum(every.leaves for _, every in found if every)
 
 
 @pytest.mark.parametrize(
