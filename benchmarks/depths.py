@@ -8,14 +8,13 @@ interval lies below the row before it is marked: deeper must never be weaker. Ru
 
 import argparse
 from dataclasses import dataclass
-from time import perf_counter
 
 import afterstate as af
 from afterstate.games.results import Summary
 from afterstate.play.evaluation import measure
 from afterstate.search.options import SearchGiven
 
-FIRST = 8  # games that tell how long one takes
+FIRST = 2  # games that tell how long one takes
 MOST = 2000
 
 
@@ -41,10 +40,11 @@ def play(network: af.Network, name: str, search: SearchGiven, minutes: float, se
     """Play for about so many minutes."""
     agent = af.Agent(network, **search)
     agent.prepare()
-    began = perf_counter()
-    first = measure(agent, games=FIRST, seed=seed)
-    games = min(max(int(FIRST * 60 * minutes / (perf_counter() - began)), FIRST), MOST)
-    found = first if games == FIRST else measure(agent, games=games, seed=seed)
+    found = measure(agent, games=FIRST, seed=seed)
+    if found.summary is not None:
+        seconds = int(found.results.moves.sum()) / found.summary.moves_per_s
+        games = min(int(FIRST * 60 * minutes / seconds), MOST)
+        found = measure(agent, games=games, seed=seed) if games > FIRST else found
     if found.summary is None or found.stopped:
         raise KeyboardInterrupt
     median = 1 / found.summary.moves_per_s if found.search is None else found.search.times["p50"]
