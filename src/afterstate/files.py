@@ -1,13 +1,22 @@
-"""Files: written completely or not at all, and never over somebody else's; checks that do not raise."""
+"""Files: written completely or not at all, and never over somebody else's; folders that one process writes to; checks."""
 
 import contextlib
 import errno
 import os
+import secrets
+import time
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from afterstate.errors import FileError, ResourceError
+
+_fcntl: Any = None
+with contextlib.suppress(ImportError):  # a system without locks of this kind
+    _fcntl = import_module("fcntl")
+
+_TRIES, _PAUSE = 10, 0.02  # to lock a folder; who only looks if it is locked holds the lock for an instant
 
 
 def is_file(path: Path) -> bool:
@@ -44,13 +53,14 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for writing that appears at `path` complete or not at all."""
     if not path.name or is_folder(path):
         raise FileError(f"cannot write {path}: it is a folder")
-    partial = path.with_name(f".{path.name}.partial")
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")  # a name that no other writer has
     try:
         with open(partial, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)
+        _sync_folder(path.parent)
     except OSError as error:
         if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
             raise ResourceError(f"no room to write {path}: {error.strerror}; what was there before is untouched") from error
@@ -58,3 +68,60 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     finally:
         with contextlib.suppress(OSError):
             partial.unlink()
+
+
+def _sync_folder(path: Path) -> None:
+    """Bring the names of a folder to the disk, so that a power cut does not undo what was renamed."""
+    with contextlib.suppress(OSError):  # not every system can
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+@contextlib.contextmanager
+def hold_folder(path: Path) -> Iterator[bool]:
+    """Be the only writer of a folder while the block runs -> False if another process or thread is.
+
+    The lock is on the folder itself: there is no file to clean up, and the system frees it when a process dies.
+    """
+    with _open_folder(path) as handle:
+        free = _lock(handle)
+        for _ in range(_TRIES):
+            if free:
+                break
+            time.sleep(_PAUSE)
+            free = _lock(handle)
+        yield free
+
+
+def is_held(path: Path) -> bool:
+    """Whether somebody writes to a folder just now."""
+    with _open_folder(path) as handle:
+        return not _lock(handle, shared=True)
+
+
+@contextlib.contextmanager
+def _open_folder(path: Path) -> Iterator[int]:
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError as error:
+        raise FileError(f"cannot open {path}: {error.strerror}") from error
+    try:
+        yield handle
+    finally:
+        os.close(handle)  # which frees its lock
+
+
+def _lock(handle: int, *, shared: bool = False) -> bool:
+    """Lock a folder, without waiting -> whether that was possible. Where there are no such locks, it always is."""
+    if _fcntl is None:
+        return True
+    try:
+        _fcntl.flock(handle, (_fcntl.LOCK_SH if shared else _fcntl.LOCK_EX) | _fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True

@@ -4,12 +4,14 @@ import json
 import os
 import shutil
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 from afterstate.errors import FileError, InputError, ModelError, ResourceError
-from afterstate.files import atomic_write, is_file, is_folder
+from afterstate.files import atomic_write, hold_folder, is_file, is_folder
 from afterstate.learning.options import TrainOptions, read_options
 from afterstate.network.modelfile import read_training
 from afterstate.network.training import Block
@@ -76,6 +78,17 @@ class RunFolder:
             self.report.mkdir(exist_ok=True)
         except OSError as error:
             raise FileError(f"cannot make the folders of run {self.path}: {error.strerror}") from error
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Be the only one to train this run while the block runs; remove what a writer left that was killed."""
+        with hold_folder(self.path) as free:
+            if not free:
+                raise FileError(f"run {self.path} is being trained by another process: wait for its end, or stop it")
+            for left in (*self.path.glob(".*.partial"), *self.last.parent.glob(".*.partial")):
+                with suppress(OSError):
+                    left.unlink()
+            yield
 
     @classmethod
     def open(cls, path: Path | str) -> "RunFolder":

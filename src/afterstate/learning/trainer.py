@@ -71,7 +71,8 @@ def train(
     trainer = Trainer(plan, folder, network, listener, stop)
     trainer.find_origin()
     folder.make(plan.options)
-    return trainer.run()
+    with folder.hold():
+        return trainer.run()
 
 
 def resume(
@@ -83,7 +84,12 @@ def resume(
 ) -> Run:
     """Continue a run from its last checkpoint; `given` are the options that change."""
     folder = RunFolder.open(run)
-    plan = make_plan(folder.read_config().changed(given or {}))
+    with folder.hold():
+        return _resume(folder, given or {}, listener, stop)
+
+
+def _resume(folder: RunFolder, given: dict[str, Any], listener: Listener | None, stop: threading.Event | None) -> Run:
+    plan = make_plan(folder.read_config().changed(given))
     count_threads(plan.options.threads)
     saved = folder.last.exists()
     network = load_model(folder.last, game=plan.game) if saved else new_network(plan)

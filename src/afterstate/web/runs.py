@@ -5,13 +5,13 @@ import os
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import time
 from typing import Annotated, Any, Literal
 
 from fastapi import Query
 from pydantic import ValidationError
 
 from afterstate.errors import AfterstateError, FileError, InputError
+from afterstate.files import is_held
 from afterstate.kernel import on_compile
 from afterstate.learning.options import TrainOptions, normalise
 from afterstate.learning.plan import make_plan, new_network
@@ -23,7 +23,6 @@ from afterstate.learning.trainer import train
 from afterstate.web import messages
 from afterstate.web.library import Library, UnknownError, make_id
 
-RECENT = 90.0  # seconds; a run with newer metrics is probably training in another process
 NICE = 10
 PATIENCE = 60.0  # seconds that the server waits for the last checkpoint when it stops
 
@@ -105,6 +104,8 @@ class Runs:
         with self._lock:
             self._check_free()
             folder = self._folder(run)
+            if is_held(folder.path):
+                raise BusyError("another process is training this run: wait for its end, or stop it")
             given = normalise(request.model_dump(exclude_none=True))
             options = make_plan(folder.read_config().changed(given)).options
             if not given and _is_done(options, *_progress_of(folder.read_metrics())):
@@ -241,8 +242,4 @@ def _status(folder: RunFolder, options: TrainOptions, games: int, seconds: float
     """Status of a run that this server has not started."""
     if _is_done(options, games, seconds):
         return "done"
-    try:
-        newest = max(path.stat().st_mtime for path in (folder.config, folder.metrics) if path.exists())
-    except (OSError, ValueError) as error:
-        raise FileError(f"cannot read {folder.path}") from error
-    return "elsewhere" if time() - newest < RECENT else "stopped"
+    return "elsewhere" if is_held(folder.path) else "stopped"
