@@ -143,6 +143,39 @@ def test_folders_that_are_no_sound_run(page: TestClient, runs: Path, original: P
         assert page.get(f"/api/runs/{ids[name]}").status_code == 400, name
 
 
+DEEP = "[" * 100_000
+RECORD = {
+    "kind": "block", "games": 1, "count": 1, "mean": 1, "win_tile": 2048, "win_rate": 0, "reached": {"2": 1}, "interval": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("metrics.jsonl", json.dumps(RECORD | {"mean_error": float("nan")}) + "\n{}\n"),
+        ("metrics.jsonl", json.dumps(RECORD | {"mean_rate": float("inf")}) + "\n{}\n"),
+        ("metrics.jsonl", json.dumps(RECORD)[:-1] + ', "mean_rate": 1e999}\n{}\n'),
+        ("metrics.jsonl", json.dumps(RECORD | {"games": 10**400}) + "\n"),
+        ("metrics.jsonl", json.dumps(RECORD | {"kind": []}) + "\n"),
+        ("metrics.jsonl", f'{{"kind": {DEEP}\n{{}}\n'),
+        ("config.toml", f"game = {DEEP}"),
+        ("config.toml", "alpha = nan"),
+        ("config.toml", "games = 1e999"),
+        ("config.toml", "seed = " + "9" * 5000),
+    ],
+    ids=lambda text: text[:60],
+)
+def test_one_bad_folder_hides_no_other(page: TestClient, runs: Path, original: Path, file: str, text: str) -> None:
+    for name in ("bad", "sound"):
+        shutil.copytree(original, runs / name)
+    (runs / "bad" / file).write_text(text)
+    for route, key in (("/api/runs", "runs"), ("/api/models", "models")):
+        answer = page.get(route)
+        assert answer.status_code == 200, answer.text
+        assert "sound" in [each["name"] for each in answer.json()[key]]
+    assert [run["name"] for run in page.get("/api/runs").json()["runs"]] == ["sound"]
+
+
 def test_a_model_file_that_is_broken_is_not_offered(page: TestClient, runs: Path, original: Path) -> None:
     shutil.copytree(original, runs / "torn")
     (runs / "torn" / "checkpoints" / "best.safetensors").write_bytes(b"nonsense")

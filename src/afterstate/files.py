@@ -2,13 +2,16 @@
 
 import contextlib
 import errno
+import json
+import math
 import os
 import secrets
 import time
+import tomllib
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 from afterstate.errors import FileError, ResourceError
 
@@ -33,6 +36,33 @@ def is_folder(path: Path) -> bool:
         return path.is_dir()
     except OSError:
         return False
+
+
+def parse_json(text: bytes | str) -> Any:
+    """JSON of a file. Whatever is wrong with it is a ValueError: no JSON, nan or infinity, nested without end."""
+    try:
+        return json.loads(text, parse_constant=_refuse, parse_float=_finite)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
+def parse_toml(text: bytes | str) -> dict[str, Any]:
+    """TOML of a file. Whatever is wrong with it is a ValueError."""
+    try:
+        return tomllib.loads(text if isinstance(text, str) else text.decode("utf-8"), parse_float=_finite)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        _refuse(text)
+    return number
 
 
 def check_ours(path: Path, mark: str, what: str) -> None:

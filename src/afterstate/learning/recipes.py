@@ -8,13 +8,13 @@ games = "100k"
 A recipe that repeats a report also has the report's figures, see `figures`.
 """
 
-import tomllib
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from afterstate.errors import FileError, InputError
+from afterstate.files import parse_toml
 from afterstate.learning.figures import Report, check_report, read_report
 from afterstate.learning.options import TrainOptions, read_options
 from afterstate.units import shorten
@@ -73,7 +73,7 @@ def load_recipe(name: str) -> Recipe:
 
 def _parse(name: str, text: str, where: str) -> Recipe:
     try:
-        table = tomllib.loads(text)
+        table = parse_toml(text)
     except ValueError as error:
         raise FileError(f"{where} is not TOML: {error}") from error
     unknown = [key for key in table if key not in (*_ABOUT, "train", "report")]

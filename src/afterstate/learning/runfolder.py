@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from afterstate.errors import FileError, InputError, ModelError, ResourceError
-from afterstate.files import atomic_write, hold_folder, is_file, is_folder
+from afterstate.files import atomic_write, hold_folder, is_file, is_folder, parse_json, parse_toml
 from afterstate.learning.options import TrainOptions, read_options
 from afterstate.network.modelfile import read_training
 from afterstate.network.training import Block
@@ -113,7 +112,7 @@ class RunFolder:
         """The options that the run was started with; an unknown key is an error."""
         try:
             with open(self.config, "rb") as file:
-                values = tomllib.load(file)
+                values = parse_toml(file.read())
         except (OSError, ValueError) as error:
             raise FileError(f"cannot read {self.config}: {error}") from error
         try:
@@ -149,7 +148,7 @@ class RunFolder:
             raise FileError(f"cannot read {self.metrics}: {error.strerror}") from error
         for number, line in enumerate(lines, start=1):
             try:
-                record = json.loads(line)
+                record = parse_json(line)
             except ValueError as error:
                 if number == len(lines):
                     break

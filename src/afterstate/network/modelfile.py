@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from afterstate.errors import AfterstateError, FileError, ModelError
-from afterstate.files import atomic_write, is_file
+from afterstate.files import atomic_write, is_file, parse_json
 from afterstate.games.game import Game, make
 from afterstate.memory import allocate
 from afterstate.network.network import Network, count_weights
@@ -86,7 +86,7 @@ def read_header(path: Path | str) -> dict[str, Any]:
             metadata = dict(file.metadata() or {})
         with open(path, "rb") as raw:
             length = int.from_bytes(raw.read(8), "little")
-            tensors = json.loads(raw.read(length))
+            tensors = parse_json(raw.read(length))
     except SafetensorError as error:
         raise ModelError(f"{path} is not a model file, or is incomplete: {error}") from error
     except (OSError, ValueError) as error:
@@ -104,7 +104,7 @@ def read_header(path: Path | str) -> dict[str, Any]:
 def read_training(path: Path | str) -> Training:
     """How a model was trained; reads only its header."""
     try:
-        return Training.read(json.loads(read_header(path)["training"]))
+        return Training.read(parse_json(read_header(path)["training"]))
     except ValueError as error:
         raise ModelError(f"{path} cannot be used: {error}") from error
 
@@ -118,7 +118,7 @@ def load_model(path: Path | str, *, game: Game | None = None, mapped: bool = Tru
         patterns = header["patterns"].split()
         symmetry = int(header["symmetry"])
         stages = [int(face) for face in header["stages"].split()]
-        training = Training.read(json.loads(header["training"]))
+        training = Training.read(parse_json(header["training"]))
         empty = Network(
             own,
             patterns,
