@@ -90,7 +90,9 @@ def judged(*arguments: object) -> Result:
     """Judge a file of a few games: it passes, and the only complaint is that there are so few."""
     result = run("judge", *arguments)
     assert result.code == Exit.DONE, result.err
-    assert re.fullmatch(r"warning: the points of \d+ games mean little: judge at least 1000\n", result.error), result.error
+    assert re.fullmatch(r"warning: the points of so few games \(\d+\) mean little: judge at least 1000\n", result.error), (
+        result.error
+    )
     return result
 
 

@@ -217,6 +217,15 @@ def test_a_game_that_stops_early_fails(tmp_path: Path) -> None:
     check_failed(run("judge", path, *FAST), "line 1: the game stops after 0 slides, but it is not over: 1 2 3 1 / 2 3 1 2")
 
 
+def test_the_longest_times_add_up(tmp_path: Path) -> None:
+    """300 years for each slide, in many games."""
+    path = write(tmp_path, "\n".join([line_of("0131#L12#U[4](9999999999999)31#L[8](9999999999999)")] * 200))
+    verdict = judge(path, make("2048", size="2x2"), until=8)
+    assert verdict.passed
+    assert verdict.speed is not None
+    assert 0 < verdict.speed.slider < 1e-9
+
+
 def test_a_slow_slider_fails(tmp_path: Path) -> None:
     """Four slides in the 5 ms that the file gives; without times, in the 500 ms of the game."""
     told, untold = line_of(HAND_2048), line_of(re.sub(r"\(\d+\)", "", HAND_2048))

@@ -164,7 +164,7 @@ def test_the_first_state_is_known_whole(tmp_path: Path) -> None:
 
 
 def test_a_stored_reward_is_not_trusted(tmp_path: Path, small_2048: Game) -> None:
-    lies = HAND_2048.replace("[4]", "[-4000](0)").replace("0131#", "01[999999999999999999]31#")
+    lies = HAND_2048.replace("[4]", "[-4000](0)").replace("0131#", "01[9999999999999]31#")
     assert read_one(tmp_path, lies.replace("(0)(3)", "(-3)"), small_2048).score == 12
 
 
@@ -252,7 +252,8 @@ def test_a_tile_enters_a_line_that_moved(tmp_path: Path) -> None:
         ("0131#L[4.5]12", "action 3 cannot be read"),
         ("0131#L(4s)12", "action 3 cannot be read"),
         ("0131#L(4)(4)12", "action 4 cannot be read"),
-        ("0131#L[1234567890123456789]12", "action 3 cannot be read"),
+        ("0131#L[12345678901234]12", "action 3 cannot be read"),
+        ("0131#L(12345678901234)12", "action 3 cannot be read"),
         ("0131#L1b", "action 4 cannot be read"),
         ("0131#L|12", "action 4 cannot be read"),
         ("01\x0031", "action 2 cannot be read"),

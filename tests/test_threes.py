@@ -127,6 +127,14 @@ FIGURES: dict[tuple[str, int, int], tuple[str, list[tuple[int, int, int, int]]]]
 }
 
 
+def test_a_bonus_tile_to_come_counts_if_nothing_else_is_said() -> None:
+    game = make("threes", rules="tcg2018-bonus")
+    for text in ("48 2 3 6 / 1 2 3 6 / 0 0 0 0 / 0 0 0 0 | next +", "48 0 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0 | next +"):
+        state = game.parse(text)
+        assert game.parse(game.format(state)) == state
+        assert game.format(state).endswith("+1")
+
+
 def position_of(text: str) -> slow.Position:
     board, *parts = text.split(" | ")
     said = dict(part.split() for part in parts)

@@ -85,7 +85,7 @@ def judge(
     with compiling():
         verdict = _judge(path, version, expected, python, _find_game(path, version, game, rules, size), until)
     if verdict.summary is not None and verdict.summary.games < ENOUGH:
-        few = f"the points of {verdict.summary.games} games mean little: judge at least {ENOUGH}"
+        few = f"the points of so few games ({verdict.summary.games}) mean little: judge at least {ENOUGH}"
         print(f"warning: {few}", file=sys.stderr)
     if as_json:
         print_json({"file": str(path)} | verdict.as_dict())

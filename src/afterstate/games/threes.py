@@ -237,12 +237,12 @@ class ThreesGame(Game):
         return total % (6 if may_have_bonus else full) == 0
 
     def _parse_given(self, word: str | None, cells: list[int], hint: int, text: str) -> int:
-        """The counters of rules that count bonus tiles; if not given, as if no tile was a bonus tile."""
+        """The counters of rules that count bonus tiles; if not given, as if no tile but the next was a bonus tile."""
         if not self._row.counted:
             return 0
         if word is None:
-            total = sum(self.face(cell) for cell in cells)
-            return (total // 2 + 1) << int(GIVEN)
+            given = sum(self.face(cell) for cell in cells) // 2 + 1
+            return max(given, 21) << int(GIVEN) | 1 << int(GIVEN_BONUS) if hint == 4 else given << int(GIVEN)
         match = re.fullmatch(r"([0-9]{1,6})\+([0-9]{1,6})", word)
         if match is None:
             raise InputError(f"given is written like 57+2, not {shorten(word)!r}: {shorten(text)!r}")

@@ -42,9 +42,10 @@ UNREADABLE, STUCK, OVER, NO_TILE, NO_SLIDE, TOO_LONG = range(10, 16)
 _FORMAT = "SLIDER:PLACER@TICK|ACTIONS|WINNER@TOCK"
 _LONGEST = 1 << 24  # bytes; a line of any game is shorter
 _NAMES = 4096  # most characters before and after the actions
-_WIDEST = 2 * (3 + 21 + 21)  # a slide and a tile, each with [-n] and (-n) of 18 digits
-_HEAD = re.compile(rb"([^:]*):(.*)@([0-9]{1,18})", re.DOTALL)
-_TAIL = re.compile(rb"(.*)@([0-9]{1,18})", re.DOTALL)
+_DIGITS = 13  # of a reward, or of milliseconds: 300 years
+_WIDEST = 2 * (3 + 2 * (_DIGITS + 3))  # a slide and a tile, each with [-n] and (-n)
+_HEAD = re.compile(rb"([^:]*):(.*)@([0-9]{1,15})", re.DOTALL)
+_TAIL = re.compile(rb"(.*)@([0-9]{1,15})", re.DOTALL)
 _ASIDE = re.compile(rb"\[[^\]]*\]|\([^)]*\)")
 
 _0 = u64(0)
@@ -283,7 +284,7 @@ def _aside(text: Any, at: int, opening: int, closing: int) -> tuple[int, int]:
         sign = -1
         at += 1
     begin, number = at, 0
-    while at < text.size and 48 <= text[at] <= 57 and at - begin < 18:
+    while at < text.size and 48 <= text[at] <= 57 and at - begin < _DIGITS:
         number = 10 * number + _digit(text[at])
         at += 1
     if at == begin or at >= text.size or text[at] != closing:
