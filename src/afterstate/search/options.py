@@ -19,7 +19,7 @@ _AT_TWO, _EXACT_GROWTH, _PRUNED_GROWTH = 8e-6, 30.0, 10.0
 # Positions that are reached with less than this probability are not looked into, by game and depth. Those up to depth 5 were
 # compared by whole games (docs/notebook.md), deeper ones are estimates. Up to depth 2 nothing is left out.
 _CUTOFFS = {
-    "2048": {3: 0.1, 4: 0.03, 5: 0.01, 6: 0.005, 7: 0.002, 8: 0.001},
+    "2048": {3: 0.2, 4: 0.03, 5: 0.01, 6: 0.005, 7: 0.002, 8: 0.001},
     "threes": {3: 0.01, 4: 0.01, 5: 0.01, 6: 0.01, 7: 0.005, 8: 0.002},
 }
 _ANY_GAME = {3: 0.05, 4: 0.02, 5: 0.01, 6: 0.005, 7: 0.002, 8: 0.001}
