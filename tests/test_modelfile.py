@@ -14,7 +14,7 @@ from safetensors.numpy import save_file
 from afterstate.errors import FileError, ModelError, ResourceError
 from afterstate.files import atomic_write
 from afterstate.games.game import Game, make
-from afterstate.network.modelfile import FORMAT, load_model, load_tensors, read_header, save_model
+from afterstate.network.modelfile import FORMAT, load_model, load_tensors, read_header, read_training, save_model
 from afterstate.network.network import Network
 from afterstate.network.training import Training
 
@@ -201,3 +201,14 @@ def test_a_place_that_cannot_be_written(network: Network, tmp_path: Path) -> Non
     (tmp_path / "file").write_text("")
     with pytest.raises(FileError, match="cannot write"):
         save_model(network, tmp_path / "file" / "model.safetensors")
+
+
+@pytest.mark.parametrize("seconds", [float("nan"), float("inf")])
+def test_a_training_that_is_no_number_is_refused(seconds: float, game: Game, tmp_path: Path) -> None:
+    network = Network(game, "0123")
+    network.training = Training(seconds=seconds)
+    save_model(network, tmp_path / "model.safetensors")
+    with pytest.raises(ModelError, match="nan or infinite"):
+        load_model(tmp_path / "model.safetensors")
+    with pytest.raises(ModelError, match="nan or infinite"):
+        read_training(tmp_path / "model.safetensors")

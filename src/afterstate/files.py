@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any
 
 from afterstate.errors import FileError, ResourceError
 
@@ -39,30 +39,28 @@ def is_folder(path: Path) -> bool:
 
 
 def parse_json(text: bytes | str) -> Any:
-    """JSON of a file. Whatever is wrong with it is a ValueError: no JSON, nan or infinity, nested without end."""
+    """JSON of a file. Whatever is wrong with it is a ValueError, nesting without end included."""
     try:
-        return json.loads(text, parse_constant=_refuse, parse_float=_finite)
+        return json.loads(text)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
 
 
-def parse_toml(text: bytes | str) -> dict[str, Any]:
-    """TOML of a file. Whatever is wrong with it is a ValueError."""
+def parse_toml(text: bytes) -> dict[str, Any]:
+    """TOML of a file, likewise."""
     try:
-        return tomllib.loads(text if isinstance(text, str) else text.decode("utf-8"), parse_float=_finite)
+        return tomllib.loads(text.decode("utf-8"))
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
 
 
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a number")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        _refuse(text)
-    return number
+def is_finite(value: Any) -> bool:
+    """Whether something that was read has no nan and no infinity in it."""
+    if isinstance(value, dict):
+        return all(map(is_finite, value.values()))
+    if isinstance(value, list):
+        return all(map(is_finite, value))
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def check_ours(path: Path, mark: str, what: str) -> None:

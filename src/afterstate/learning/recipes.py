@@ -73,7 +73,7 @@ def load_recipe(name: str) -> Recipe:
 
 def _parse(name: str, text: str, where: str) -> Recipe:
     try:
-        table = parse_toml(text)
+        table = parse_toml(text.encode())
     except ValueError as error:
         raise FileError(f"{where} is not TOML: {error}") from error
     unknown = [key for key in table if key not in (*_ABOUT, "train", "report")]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from afterstate.errors import FileError, InputError, ModelError, ResourceError
-from afterstate.files import atomic_write, hold_folder, is_file, is_folder, parse_json, parse_toml
+from afterstate.files import atomic_write, hold_folder, is_file, is_finite, is_folder, parse_json, parse_toml
 from afterstate.learning.options import TrainOptions, read_options
 from afterstate.network.modelfile import read_training
 from afterstate.network.training import Block
@@ -218,6 +218,7 @@ def _wrong_field(record: Any) -> str | None:
     sound |= {"mean": _is_number(record.get("mean")), "win_rate": _is_rate(record.get("win_rate"))}
     sound |= {name: record.get(name) is None or _is_number(record[name]) for name in _PERHAPS}
     sound["interval"] &= "interval" in record
+    sound |= {name: is_finite(value) for name, value in record.items() if name not in sound}
     return next((name for name, is_sound in sound.items() if not is_sound), None)
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from afterstate.errors import AfterstateError, FileError, ModelError
-from afterstate.files import atomic_write, is_file, parse_json
+from afterstate.files import atomic_write, is_file, is_finite, parse_json
 from afterstate.games.game import Game, make
 from afterstate.memory import allocate
 from afterstate.network.network import Network, count_weights
@@ -101,10 +101,17 @@ def read_header(path: Path | str) -> dict[str, Any]:
     return metadata | {"tensors": tensors, "start": 8 + length}
 
 
+def _read_training(header: dict[str, Any]) -> Training:
+    training = parse_json(header["training"])
+    if not is_finite(training):
+        raise ValueError("its training has numbers that are nan or infinite")
+    return Training.read(training)
+
+
 def read_training(path: Path | str) -> Training:
     """How a model was trained; reads only its header."""
     try:
-        return Training.read(parse_json(read_header(path)["training"]))
+        return _read_training(read_header(path))
     except ValueError as error:
         raise ModelError(f"{path} cannot be used: {error}") from error
 
@@ -118,7 +125,7 @@ def load_model(path: Path | str, *, game: Game | None = None, mapped: bool = Tru
         patterns = header["patterns"].split()
         symmetry = int(header["symmetry"])
         stages = [int(face) for face in header["stages"].split()]
-        training = Training.read(parse_json(header["training"]))
+        training = _read_training(header)
         empty = Network(
             own,
             patterns,
