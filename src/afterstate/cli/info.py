@@ -40,18 +40,11 @@ def info(
         from afterstate.files import is_file, is_folder
         from afterstate.learning.runfolder import find_model
         from afterstate.network.modelfile import load_model
-        from afterstate.network.patterns import PRESETS
 
     if what is None:
         if isomorphs or svg is not None:
             raise InputError("say what to draw: a network such as 8x6, a model or a run")
-        rows = [(name, f"{preset.patterns}\n{preset.origin}") for name, preset in PRESETS.items()]
-        if as_json:
-            print_json({name: preset.names for name, preset in PRESETS.items()})
-        else:
-            from afterstate.report.tables import facts
-
-            console().print(facts(rows))
+        _list_presets(as_json=as_json)
         return
     if not is_file(Path(what)) and not is_folder(Path(what)):
         _network(what, size, isomorphs=isomorphs, svg=svg, as_json=as_json)
@@ -84,6 +77,16 @@ def info(
     else:
         _show_model(facts_of_model)
         drawing.show()
+
+
+def _list_presets(*, as_json: bool) -> None:
+    from afterstate.network.patterns import PRESETS
+    from afterstate.report.tables import facts
+
+    if as_json:
+        print_json({name: preset.names for name, preset in PRESETS.items()})
+    else:
+        console().print(facts([(name, f"{preset.patterns}\n{preset.origin}") for name, preset in PRESETS.items()]))
 
 
 @dataclass(frozen=True)

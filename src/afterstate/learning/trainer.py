@@ -66,8 +66,8 @@ def train(
     count_threads(options.threads)
     plan = make_plan(options)
     network = new_network(plan)
-    parts = 2 * plan.numbers + 1  # last, its next version while it is written, and best
-    folder = RunFolder.plan(run, plan.options, room=parts * network.weights.nbytes)
+    room = (2 * plan.numbers + 1) * network.weights.nbytes  # for last, its next version while it is written, and best
+    folder = RunFolder.plan(run, plan.options, room=room)
     trainer = Trainer(plan, folder, network, listener, stop)
     trainer.find_origin()
     folder.make(plan.options)
@@ -142,7 +142,7 @@ class Trainer:
         self.last_block: Summary | None = None
         self.next_save = 0.0  # by the clock
         self.saved: tuple[int, ...] = ()  # how far the last checkpoint is
-        self.origin: Origin | None = None  # of a fresh network
+        self.origin: Origin | None = None
 
     # --- the loop ------------------------------------------------------------------------------------------------------
 
@@ -187,9 +187,8 @@ class Trainer:
     def _note_options(self) -> None:
         games, every = self.options.games, self.options.eval_every
         if games is not None and every is not None and every > games:
-            self.listener.on_note(
-                f"there will be no evaluation: --eval-every {every:,} is beyond the {games:,} games of this run"
-            )
+            why = f"--eval-every {every:,} is beyond the {games:,} games of this run"
+            self.listener.on_note(f"there will be no evaluation: {why}")
 
     def _prepare(self) -> None:
         """Load or compile the kernels, and touch all memory, before the clock starts and before a second thread does."""
