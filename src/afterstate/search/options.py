@@ -16,8 +16,8 @@ SLOWEST = 3600.0  # seconds a move
 _AT_TWO, _EXACT_GROWTH, _PRUNED_GROWTH = 8e-6, 30.0, 10.0
 
 
-# Positions that are reached with less than this probability are not looked into, by game and depth. Those up to depth 5 were
-# compared by whole games (docs/notebook.md), deeper ones are estimates. Up to depth 2 nothing is left out.
+# Positions that are reached with less than this probability are not looked into, by game and depth. Up to depth 5 whole
+# games compare some of them (docs/notebook.md), the others are estimates. Up to depth 2 nothing is left out.
 _CUTOFFS = {
     "2048": {3: 0.2, 4: 0.03, 5: 0.01, 6: 0.005, 7: 0.002, 8: 0.001},
     "threes": {3: 0.01, 4: 0.01, 5: 0.01, 6: 0.01, 7: 0.005, 8: 0.002},
