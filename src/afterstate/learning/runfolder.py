@@ -84,7 +84,7 @@ class RunFolder:
         with hold_folder(self.path) as free:
             if not free:
                 raise FileError(f"run {self.path} is being trained by another process: wait for its end, or stop it")
-            for left in (*self.path.glob(".*.partial"), *self.last.parent.glob(".*.partial")):
+            for left in self.path.rglob(".*.partial"):
                 with suppress(OSError):
                     left.unlink()
             yield

@@ -1,0 +1,150 @@
+"""Nothing is lost, whatever ends a training: killed at any moment, it goes on and comes out the same, bit for bit.
+
+`make test` kills each kind of run a few times, `make faults` hundreds of times. The figures are in docs/reliability.md.
+"""
+
+import random
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nursery import Child, Nursery
+
+from afterstate.cli.main import Exit
+from afterstate.learning.gamesfile import GamesFile
+from afterstate.learning.runfolder import RunFolder
+from afterstate.network.modelfile import read_training
+from commandline import NETWORK, contents, learned, read_metrics
+
+GAMES = 3000
+SHARED = ("--network", NETWORK, "--games", str(GAMES), "--block", "500", "--save-every", "0.05")
+KINDS: dict[str, tuple[str, ...]] = {
+    "td": ("train", "2048", *SHARED, "--threads", "1"),
+    "tc": (
+        "train", "2048", *SHARED, "--threads", "1", "--method", "tc", "--lambda", "0.5", "--stages", "0,256",
+        "--starts", "carousel", "--schedule", "50%:0.1", "--eval-every", "1000", "--eval-games", "50",
+    ),
+    "threes": ("train", "threes", *SHARED, "--threads", "1", "--method", "tc", "--lambda", "0.5", "--order", "backward"),
+    "two threads": ("train", "2048", *SHARED, "--threads", "2", "--method", "tc"),
+}  # fmt: skip
+EXACT = ("td", "tc", "threes")  # one thread repeats a run bit for bit
+
+
+@pytest.fixture(scope="module")
+def nursery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nursery]:
+    opened = Nursery(tmp_path_factory.mktemp("logs"))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def whole(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Undisturbed runs, to compare with."""
+    folder = tmp_path_factory.mktemp("whole")
+    for name, options in KINDS.items():
+        nursery.rehearse(*options, "--run", folder / name)
+    return {name: folder / name for name in KINDS}
+
+
+@dataclass
+class Tale:
+    """What happened to a run on its way."""
+
+    ends: dict[str, int] = field(default_factory=dict)  # how often it was ended, and how
+    in_write: int = 0  # kills that left half a file
+    lost: int = 0  # most games that a kill took
+    slowest: float = 0.0  # seconds from a start to the first sign that it trains again
+
+
+def partial(folder: Path) -> list[Path]:
+    return list(folder.rglob(".*.partial"))
+
+
+def saved_games(folder: Path) -> int:
+    last = RunFolder(folder).last
+    return read_training(last).games if last.exists() else 0
+
+
+def played_games(folder: Path) -> int:
+    """How many games are on disk, saved by a checkpoint or not."""
+    return len(GamesFile(RunFolder(folder).games))
+
+
+def begin(nursery: Nursery, kind: str, folder: Path) -> Child:
+    if (folder / "config.toml").exists():
+        return nursery.start("train", "--run", folder, "--resume")
+    shutil.rmtree(folder, ignore_errors=True)  # killed before it had begun: it has no options yet
+    return nursery.start(*KINDS[kind], "--run", folder)
+
+
+def disturb(nursery: Nursery, kind: str, folder: Path, kills: int, luck: random.Random) -> Tale:
+    """Train to the end, ended `kills` times on the way: by SIGKILL at any moment or in a write, or by a signal to stop."""
+    tale = Tale()
+    for _ in range(kills):
+        before = saved_games(folder)
+        child = begin(nursery, kind, folder)
+        number = luck.choice([signal.SIGKILL] * 5 + [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+        if luck.random() < 0.3:
+            running = child.wait_until(lambda: partial(folder))
+        else:
+            time.sleep(luck.random() ** 2 * 0.4)
+            running = True
+        if running:
+            child.signal(number)
+        code = child.wait()
+        if code == Exit.DONE:
+            break  # it was quicker
+        name = signal.Signals(number).name
+        tale.ends[name] = tale.ends.get(name, 0) + 1
+        assert code == -number or (code == Exit.INTERRUPTED and number != signal.SIGKILL), (name, code, child.log.read_text())
+        tale.in_write += bool(partial(folder))
+        assert saved_games(folder) >= before
+        if code == Exit.INTERRUPTED and saved_games(folder):  # else the signal came before the training began
+            assert saved_games(folder) == played_games(folder), "a stop lost games"
+        tale.lost = max(tale.lost, played_games(folder) - saved_games(folder))
+    assert begin(nursery, kind, folder).wait() == Exit.DONE
+    return tale
+
+
+def check_complete(kind: str, folder: Path, whole: Path) -> None:
+    """No game twice, none missing, no half file left; one thread is equal bit for bit."""
+    assert [record["games"] for record in read_metrics(folder) if record["kind"] == "block"] == list(range(500, GAMES + 1, 500))
+    assert played_games(folder) == saved_games(folder) == GAMES
+    assert not partial(folder)
+    if kind in EXACT:
+        assert learned(folder) == learned(whole)
+        assert (folder / "games.bin").read_bytes() == (whole / "games.bin").read_bytes()
+    kept = {name for name in contents(folder) if not name.startswith("before-")}  # measured before its first checkpoint
+    assert kept == set(contents(whole))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_survives_its_ends(
+    kind: str, nursery: Nursery, whole: dict[str, Path], tmp_path: Path, long: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Run after run of each kind, each ended several times."""
+    told: dict[str, Any] = {"kills": 0, "in a write": 0, "most games lost": 0}
+    ends: dict[str, int] = {}
+    luck = random.Random(kind)
+    wanted = 130 if long else 4
+    number = 0
+    while sum(ends.values()) < wanted:
+        number += 1
+        folder = tmp_path / str(number)
+        tale = disturb(nursery, kind, folder, 4 if not long else 8, luck)
+        check_complete(kind, folder, whole[kind])
+        shutil.rmtree(folder)
+        for name, count in tale.ends.items():
+            ends[name] = ends.get(name, 0) + count
+        told["in a write"] += tale.in_write
+        told["most games lost"] = max(told["most games lost"], tale.lost)
+        assert number < 10 * wanted
+    told["kills"] = ends.get("SIGKILL", 0)
+    if long:
+        with capsys.disabled():
+            print(f"\n{kind}: {number} runs, {ends}, {told}")
