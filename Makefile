@@ -4,7 +4,7 @@ RUN ?= runs/$(shell date +%Y%m%d-%H%M%S)
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help train test clean
+.PHONY: help train test faults clean
 
 help:  ## list these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -24,6 +24,9 @@ test: $(VENV)/installed-dev $(VENV)/browser  ## install what the tests need, the
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+
+faults: $(VENV)/installed-dev $(VENV)/browser  ## the long version of the tests of faults: kills, full disks, bad files, load
+	$(BIN)/pytest tests/faults --long --capture no
 
 $(VENV)/browser: $(VENV)/installed-dev  # Chromium and Node from the system's packages, where we may install them
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
     from browsing import Visit
+    from nursery import Nursery
     from serving import Served
 
 settings.register_profile(
@@ -130,3 +131,27 @@ def visit(browser: "Browser", server: "Served") -> "Iterator[Callable[..., Visit
     yield begin
     for one in visits:
         one.close()
+
+
+# --- tests of faults ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def nursery(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Nursery]":
+    """Commands that start at once, each in a process of its own."""
+    from nursery import Nursery
+
+    opened = Nursery(tmp_path_factory.mktemp("logs"))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def whole(nursery: "Nursery", tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Undisturbed runs, by kind. The nursery has loaded their kernels."""
+    from runs import KINDS
+
+    folder = tmp_path_factory.mktemp("whole")
+    for name, options in KINDS.items():
+        nursery.rehearse(*options, "--run", folder / name)
+    return {name: folder / name for name in KINDS}

@@ -1,7 +1,7 @@
 """A process with all kernels loaded that forks a command line for each order: hundreds of them start in an instant each.
 
-Run as a script it reads orders, a JSON list each, from standard input: ["rehearse", LOG, ARGUMENT...] runs a command here, which
-loads its kernels; ["start", LOG, ARGUMENT...] -> the id of a new process; ["wait", ID] -> its exit code, or minus the signal
+Run as a script it reads orders, a JSON list each, from standard input: ["rehearse", LOG, ARGUMENT...] runs a command here, to
+load its kernels; ["start", LOG, ARGUMENT...] -> the id of a new process; ["wait", ID] -> its exit code, or minus the signal
 that ended it. `Nursery` is the other side.
 """
 
@@ -50,9 +50,7 @@ class Nursery:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._count = 0
-        self._process = subprocess.Popen(
-            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+        self._process = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def order(self, *words: object) -> int:
         assert self._process.stdin is not None

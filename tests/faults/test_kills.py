@@ -7,48 +7,15 @@ import random
 import shutil
 import signal
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from nursery import Child, Nursery
 
 from afterstate.cli.main import Exit
-from afterstate.learning.gamesfile import GamesFile
-from afterstate.learning.runfolder import RunFolder
-from afterstate.network.modelfile import read_training
-from commandline import NETWORK, contents, learned, read_metrics
-
-GAMES = 3000
-SHARED = ("--network", NETWORK, "--games", str(GAMES), "--block", "500", "--save-every", "0.05")
-KINDS: dict[str, tuple[str, ...]] = {
-    "td": ("train", "2048", *SHARED, "--threads", "1"),
-    "tc": (
-        "train", "2048", *SHARED, "--threads", "1", "--method", "tc", "--lambda", "0.5", "--stages", "0,256",
-        "--starts", "carousel", "--schedule", "50%:0.1", "--eval-every", "1000", "--eval-games", "50",
-    ),
-    "threes": ("train", "threes", *SHARED, "--threads", "1", "--method", "tc", "--lambda", "0.5", "--order", "backward"),
-    "two threads": ("train", "2048", *SHARED, "--threads", "2", "--method", "tc"),
-}  # fmt: skip
-EXACT = ("td", "tc", "threes")  # one thread repeats a run bit for bit
-
-
-@pytest.fixture(scope="module")
-def nursery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nursery]:
-    opened = Nursery(tmp_path_factory.mktemp("logs"))
-    yield opened
-    opened.close()
-
-
-@pytest.fixture(scope="module")
-def whole(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Undisturbed runs, to compare with."""
-    folder = tmp_path_factory.mktemp("whole")
-    for name, options in KINDS.items():
-        nursery.rehearse(*options, "--run", folder / name)
-    return {name: folder / name for name in KINDS}
+from nursery import Nursery
+from runs import KINDS, begin, check_complete, partial, played_games, saved_games
 
 
 @dataclass
@@ -59,27 +26,6 @@ class Tale:
     in_write: int = 0  # kills that left half a file
     lost: int = 0  # most games that a kill took
     slowest: float = 0.0  # seconds from a start to the first sign that it trains again
-
-
-def partial(folder: Path) -> list[Path]:
-    return list(folder.rglob(".*.partial"))
-
-
-def saved_games(folder: Path) -> int:
-    last = RunFolder(folder).last
-    return read_training(last).games if last.exists() else 0
-
-
-def played_games(folder: Path) -> int:
-    """How many games are on disk, saved by a checkpoint or not."""
-    return len(GamesFile(RunFolder(folder).games))
-
-
-def begin(nursery: Nursery, kind: str, folder: Path) -> Child:
-    if (folder / "config.toml").exists():
-        return nursery.start("train", "--run", folder, "--resume")
-    shutil.rmtree(folder, ignore_errors=True)  # killed before it had begun: it has no options yet
-    return nursery.start(*KINDS[kind], "--run", folder)
 
 
 def disturb(nursery: Nursery, kind: str, folder: Path, kills: int, luck: random.Random) -> Tale:
@@ -109,18 +55,6 @@ def disturb(nursery: Nursery, kind: str, folder: Path, kills: int, luck: random.
         tale.lost = max(tale.lost, played_games(folder) - saved_games(folder))
     assert begin(nursery, kind, folder).wait() == Exit.DONE
     return tale
-
-
-def check_complete(kind: str, folder: Path, whole: Path) -> None:
-    """No game twice, none missing, no half file left; one thread is equal bit for bit."""
-    assert [record["games"] for record in read_metrics(folder) if record["kind"] == "block"] == list(range(500, GAMES + 1, 500))
-    assert played_games(folder) == saved_games(folder) == GAMES
-    assert not partial(folder)
-    if kind in EXACT:
-        assert learned(folder) == learned(whole)
-        assert (folder / "games.bin").read_bytes() == (whole / "games.bin").read_bytes()
-    kept = {name for name in contents(folder) if not name.startswith("before-")}  # measured before its first checkpoint
-    assert kept == set(contents(whole))
 
 
 @pytest.mark.parametrize("kind", KINDS)
