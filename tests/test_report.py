@@ -17,7 +17,8 @@ from rich.console import Console, RenderableType
 from afterstate.bitboard import Shape
 from afterstate.errors import FileError, InputError
 from afterstate.games.game import Game, Slide
-from afterstate.games.results import Results, Summary, TileRate, summarise, wilson
+from afterstate.games.results import Results, Summary, TileRate, summarise
+from afterstate.intervals import wilson
 from afterstate.learning.options import TrainOptions
 from afterstate.learning.progress import reached
 from afterstate.learning.runfolder import RunFolder
@@ -113,7 +114,7 @@ def test_a_summary_of_games(game: Game) -> None:
         TileRate(2048, 0.25, 0.25),
     )
     deviation = math.sqrt((2000**2 + 1000**2 + 0 + 3000**2) / 3)
-    assert found.interval == pytest.approx(1.96 * deviation / 2, rel=1e-3)
+    assert found.interval == pytest.approx(3.182446 * deviation / 2, rel=1e-6)
 
 
 def test_games_that_took_no_time_have_no_speed(game: Game) -> None:

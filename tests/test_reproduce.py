@@ -11,7 +11,8 @@ import afterstate as af
 from afterstate.cli.main import Exit
 from afterstate.engine.workers import Workers
 from afterstate.errors import FileError, InputError
-from afterstate.games.results import find_tile, wilson
+from afterstate.games.results import find_tile
+from afterstate.intervals import wilson
 from afterstate.learning.options import TrainOptions
 from afterstate.learning.plan import game_of
 from afterstate.learning.recipes import load_recipe

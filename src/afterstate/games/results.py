@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from afterstate.errors import InputError
 from afterstate.games.game import Game
+from afterstate.intervals import half_width, wilson
 
 
 class Results(NamedTuple):
@@ -46,7 +47,7 @@ class Summary:
 
     games: int
     mean: float
-    interval: float  # half the width of the 95 % confidence interval of the mean; inf for one game
+    interval: float  # half the width of the 95 % confidence interval of the mean (Student's t); inf for one game
     median: float
     maximum: int
     win_tile: int  # face value
@@ -80,15 +81,6 @@ class Summary:
         }
 
 
-def wilson(successes: int, trials: int) -> tuple[float, float]:
-    """95 % interval of a rate; stays inside 0 .. 1 and has a width even if none or all succeed."""
-    z = 1.959964
-    rate = successes / trials
-    centre = (rate + z * z / (2 * trials)) / (1 + z * z / trials)
-    half = z / (1 + z * z / trials) * math.sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials))
-    return max(centre - half, 0.0), min(centre + half, 1.0)
-
-
 def usual_tile(results: Results) -> int:
     """Index of the largest tile that at least one game in a hundred reached."""
     return int(np.sort(results.largest)[::-1][len(results.largest) // 100])
@@ -113,7 +105,7 @@ def summarise(game: Game, results: Results, seconds: float, *, until: int | None
     return Summary(
         games=count,
         mean=float(results.scores.mean()),
-        interval=1.959964 * deviation / math.sqrt(count),
+        interval=half_width(deviation, count),
         median=float(np.median(results.scores)),
         maximum=int(results.scores.max()),
         win_tile=game.face(win),

@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from afterstate.files import is_file
+from afterstate.intervals import SHARE, t_quantile
 from afterstate.learning.options import Best
 from afterstate.learning.runfolder import RunFolder
 from afterstate.network.modelfile import read_training
@@ -117,4 +118,4 @@ def _differ(one: Block, other: Block) -> bool:
     games = one.count + other.count
     rate = (one.win_rate * one.count + other.win_rate * other.count) / games
     spread = math.sqrt(max(rate * (1 - rate), 0.0) * (1 / one.count + 1 / other.count))
-    return abs(one.win_rate - other.win_rate) > 1.959964 * spread
+    return abs(one.win_rate - other.win_rate) > t_quantile(SHARE, math.inf) * spread

@@ -19,7 +19,8 @@ from afterstate.errors import FileError, InputError
 from afterstate.files import is_file
 from afterstate.games.game import Game
 from afterstate.games.points import Merits, find_version, goal_tile
-from afterstate.games.results import find_tile, summarise, wilson
+from afterstate.games.results import find_tile, summarise
+from afterstate.intervals import wilson
 from afterstate.learning.figures import Figures, Report
 from afterstate.learning.gamesfile import GamesFile
 from afterstate.learning.options import TrainOptions

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from afterstate.errors import FileError
+from afterstate.intervals import deviation_of, half_width
 from afterstate.learning.options import COUNTS, TrainOptions
 from afterstate.learning.progress import reached
 from afterstate.learning.runfolder import RunFolder
@@ -14,7 +15,6 @@ from afterstate.units import format_count
 
 Record = dict[str, Any]  # a line of the metrics
 MOST = 400  # points of a curve; more cannot be told apart
-Z = 1.959964  # of a 95 % interval
 _NOT_LEARNED = {"recipe", "block", "best", "eval_every", "eval_games"}  # options that change nothing that is learned
 
 
@@ -74,12 +74,13 @@ def _union(blocks: list[Record]) -> Record:
     squares = 0.0
     for block in blocks:
         games = block["count"]
-        squares += (games - 1) * games * ((block["interval"] or 0.0) / Z) ** 2 + games * (block["mean"] - score) ** 2
+        deviation = deviation_of(block["interval"] or 0.0, games)
+        squares += (games - 1) * deviation**2 + games * (block["mean"] - score) ** 2
     tiles = sorted({int(tile) for block in blocks for tile in block["reached"]})
     return blocks[-1] | {
         "count": count,
         "mean": score,
-        "interval": Z * math.sqrt(squares / (count - 1) / count) if count > 1 else None,
+        "interval": half_width(math.sqrt(squares / (count - 1)), count) if count > 1 else None,
         "max": max((best for block in blocks if (best := number(block, "max")) is not None), default=None),
         "win_rate": mean([block["win_rate"] for block in blocks]),
         "reached": {str(tile): mean([reached(block, tile) for block in blocks]) for tile in tiles},

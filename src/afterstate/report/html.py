@@ -15,7 +15,7 @@ from pathlib import Path
 
 from afterstate.errors import InputError
 from afterstate.files import atomic_write, check_ours, is_file
-from afterstate.games.results import wilson
+from afterstate.intervals import wilson
 from afterstate.learning.plan import Plan, make_plan
 from afterstate.learning.runfolder import RunFolder
 from afterstate.network.modelfile import read_training
