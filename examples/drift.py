@@ -132,7 +132,7 @@ class DriftGame(Game):
         tiles = parse_cells(text, self.shape)
         if not set(tiles) <= set(faces):
             raise InputError(f"{text!r} has a tile that Drift does not know")
-        return State(pack([faces[tile] for tile in tiles], self.shape))
+        return State(pack([faces[tile] for tile in tiles], self.shape), game=self)
 
 
 def build(rules: str, shape: Shape) -> Game:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from afterstate.engine.workers import count_threads
 from afterstate.learning.options import TrainOptions
+from afterstate.threads import count_threads
 from commandline import NETWORK, OVER, PATIENCE, done
 from test_signature import PINNED
 

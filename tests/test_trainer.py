@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from afterstate.engine.workers import Workers, count_threads
+from afterstate.engine.workers import Workers
 from afterstate.errors import FileError, InputError, ResourceError
 from afterstate.games.results import Summary
 from afterstate.learning.options import TrainOptions
@@ -19,6 +19,7 @@ from afterstate.learning.runfolder import RunFolder, find_model
 from afterstate.learning.team import WARM_UP
 from afterstate.learning.trainer import Run, resume, train
 from afterstate.network.modelfile import load_model, read_header
+from afterstate.threads import count_threads
 from commandline import PROGRAM, done, process
 from listeners import StopAt
 

@@ -47,9 +47,9 @@ def bench(
     count = parse_count(games, name="games")
     options = TrainOptions.read(game, rules=rules, network=network, method=method, lambda_=decay)
     with compiling():
-        from afterstate.engine.workers import count_threads
         from afterstate.play.bench import bench_train
         from afterstate.play.signature import SIGNED, signature
+        from afterstate.threads import count_threads
 
         found: dict[str, Any] = {}
         if what is not What.SIGNATURE:

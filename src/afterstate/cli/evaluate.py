@@ -46,7 +46,7 @@ def evaluate(
     SearchOptions.read(**search).resolve()  # report a wrong option before anything heavy is loaded
     if save is not None and is_file(save) and not force:
         raise FileError(f"{save} exists: choose another name, or give --force to replace it")
-    from afterstate.engine.workers import Share, count_threads
+    from afterstate.engine.workers import Share
     from afterstate.games.results import find_tile
     from afterstate.learning.runfolder import RunFolder, find_model
     from afterstate.learning.watch import better_than_best
@@ -54,6 +54,7 @@ def evaluate(
     from afterstate.play.agent import Agent
     from afterstate.play.evaluation import measure
     from afterstate.search.optimum import optimum
+    from afterstate.threads import count_threads
 
     count_threads(threads)
     path = find_model(model)

@@ -29,9 +29,9 @@ def move(
     Give the board as one text in quotes, or as separate numbers; 0 or . is an empty cell.
     """
     SearchOptions.read(**search).resolve()  # report a wrong option before anything heavy is loaded
-    from afterstate.engine.workers import count_threads
     from afterstate.learning.runfolder import find_model
     from afterstate.network.modelfile import load_model
+    from afterstate.threads import count_threads
 
     path = find_model(model)
     with compiling():

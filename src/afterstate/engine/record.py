@@ -77,7 +77,7 @@ class Record:
 
     def state(self, number: int) -> State:
         """The state after `number` slides; -1 is the last."""
-        return State(int(self.boards[number]), int(self.extras[number]))
+        return State(int(self.boards[number]), int(self.extras[number]), game=self.game)
 
     @cached_property
     def states(self) -> list[State]:

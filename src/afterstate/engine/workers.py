@@ -1,6 +1,5 @@
 """Many games on many threads. Kernels run without the interpreter lock; a free thread takes the next few games."""
 
-import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -10,22 +9,12 @@ from time import perf_counter
 from types import FrameType
 
 from afterstate.engine.loop import Seat
-from afterstate.errors import InputError
 from afterstate.games.results import Results, Summary, make_results, summarise
 from afterstate.rng import Purpose
+from afterstate.threads import count_threads as count_threads  # noqa: PLC0414  # also found here
 
 TICK = 0.1  # seconds between checks of the stop flag and updates of the display
 MAX_CHUNK = 10  # games in one kernel call; between calls threads settle what they have learned
-MAX_THREADS = 256
-
-
-def count_threads(threads: int | None) -> int:
-    """How many threads to use: as given, or one for each processor that we may use."""
-    if threads is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not 1 <= threads <= MAX_THREADS:
-        raise InputError(f"threads must be 1 to {MAX_THREADS}, not {threads}")
-    return threads
 
 
 @contextmanager

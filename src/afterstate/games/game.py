@@ -8,22 +8,31 @@ A position is two 64-bit words, `board` and `extra`; what `extra` holds is up to
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from enum import IntEnum
 from functools import cache
 from importlib import import_module
 from itertools import product
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from afterstate.bitboard import Shape
 from afterstate.errors import AfterstateError, FileError, InputError
+from afterstate.games.equal import ByFacts
 from afterstate.games.own import OWN, blame, check_kernels, load_own
+from afterstate.games.state import Afterstate as Afterstate  # noqa: PLC0414  # also found here
+from afterstate.games.state import Outcome as Outcome  # noqa: PLC0414
+from afterstate.games.state import Slide as Slide  # noqa: PLC0414
+from afterstate.games.state import State as State  # noqa: PLC0414
 from afterstate.kernel import allocating, implement, kernel, specialised, u64
 from afterstate.rng import Random
 from afterstate.units import shorten
 
+if TYPE_CHECKING:
+    from afterstate.games.arrays import Afterstates, Positions
+
+Words = NDArray[np.uint64]
+_ARRAYS = "afterstate.games.arrays"  # it needs this module
 MAX_OUTCOMES = 512  # the most outcomes of one afterstate, in any game
 
 # module and rule sets of each game; the first rule set is the default
@@ -31,44 +40,6 @@ GAMES: dict[str, tuple[str, tuple[str, ...]]] = {
     "2048": ("afterstate.games.twenty48", ("standard",)),
     "threes": ("afterstate.games.threes", ("tcg2022", "tcg2018", "tcg2018-bonus", "official")),
 }
-
-
-class Slide(IntEnum):
-    """The four slides, in the order that breaks ties."""
-
-    UP = 0
-    RIGHT = 1
-    DOWN = 2
-    LEFT = 3
-
-    def __str__(self) -> str:
-        """Its name, for people: 'left'. As a number, in JSON too, it is what it is."""
-        return self.name.lower()
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """A position before a slide."""
-
-    board: int
-    extra: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Afterstate:
-    """A position after a slide and before the new tile, with the reward of that slide."""
-
-    board: int
-    extra: int
-    reward: int
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """One state that a new tile may lead to, and its probability."""
-
-    state: State
-    probability: float
 
 
 # --- what the kernels of a game must offer, chosen by the class of `game` ----------------------------------------------
@@ -214,13 +185,13 @@ def _final_score(game: Any, board: u64, extra: u64, rewards: int) -> int:
     return final_score(game, board, extra, rewards)
 
 
-class Game(ABC):
+class Game(ByFacts, ABC):
     """A game under one set of rules on one board size. Kernels are specialised by the class of its `tables`."""
 
     name: str
     rules: str
     shape: Shape
-    tables: Any  # a NamedTuple class of this game's own
+    tables: Any  # of a NamedTuple class of this game's own
     win: int  # index of the tile that counts as a win
     longest: int  # no game has more slides than this
     most: int  # no game has a higher score than this
@@ -283,19 +254,38 @@ class Game(ABC):
     def __repr__(self) -> str:
         return f"make({self.name!r}, rules={self.rules!r}, size='{self.shape}')"
 
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        """A game that `make` can make is pickled by its name, so that it is the same object again."""
+        with suppress(AfterstateError):
+            if self.name in game_names() and make(self.name, rules=self.rules, size=str(self.shape)) is self:
+                return _remake, (self.name, self.rules, str(self.shape))
+        return super().__reduce_ex__(protocol)
+
+    def own(self, position: State | Afterstate) -> None:
+        """Refuse what is not a position of this game. One made by hand, as State(board, extra), is taken as it is."""
+        if type(position) is not State and not isinstance(position, State | Afterstate):
+            raise InputError(f"{shorten(repr(position))} is not a state: read text with {self!r}.parse(text)")
+        game = position.game
+        if game is not None and game is not self and game != self:
+            raise InputError(f"{position} is a position of {game!r}, not of {self!r}")
+
     def start(self, rng: Random) -> State:
         """Draw a first state."""
         board, extra, state = _start(self.tables, rng.state)
         rng.state = u64(state)
-        return State(int(board), int(extra))
+        return State(int(board), int(extra), game=self)
 
     def try_slides(self, state: State) -> dict[Slide, tuple[Afterstate, bool]]:
         """What each of the four slides does to a state, and whether it is legal."""
+        self.own(state)
         after, extras = np.zeros(4, np.uint64), np.zeros(4, np.uint64)
         rewards = np.zeros(4, np.int64)
         legal = _slides(self.tables, u64(state.board), u64(state.extra), after, extras, rewards)
         return {
-            slide: (Afterstate(int(after[slide]), int(extras[slide]), int(rewards[slide])), bool(legal >> slide & 1))
+            slide: (
+                Afterstate(int(after[slide]), int(extras[slide]), int(rewards[slide]), game=self),
+                bool(legal >> slide & 1),
+            )
             for slide in Slide
         }
 
@@ -303,35 +293,78 @@ class Game(ABC):
         """Every legal slide with what it leads to; empty when the game is over."""
         return {slide: after for slide, (after, legal) in self.try_slides(state).items() if legal}
 
-    def slide(self, state: State, slide: Slide) -> Afterstate | None:
-        """What a slide leads to; None if it is illegal."""
-        return self.afterstates(state).get(slide)
+    def slide(self, state: State, slide: Slide | int | str) -> Afterstate | None:
+        """What a slide (Slide.UP, 0, "up" or "U") leads to; None if it is illegal."""
+        return self.afterstates(state).get(Slide.read(slide))
 
     def outcomes(self, afterstate: Afterstate | State) -> list[Outcome]:
         """All states that the new tile may lead to; their probabilities add up to 1."""
+        self.own(afterstate)
         boards, extras = np.zeros(MAX_OUTCOMES, np.uint64), np.zeros(MAX_OUTCOMES, np.uint64)
         chances = np.zeros(MAX_OUTCOMES, np.float64)
         count = _outcomes(self.tables, u64(afterstate.board), u64(afterstate.extra), boards, extras, chances)
-        return [Outcome(State(int(boards[i]), int(extras[i])), float(chances[i])) for i in range(count)]
+        return [Outcome(State(int(boards[i]), int(extras[i]), game=self), float(chances[i])) for i in range(count)]
 
     def sample(self, afterstate: Afterstate | State, rng: Random) -> State:
         """Draw one of the outcomes."""
+        self.own(afterstate)
         board, extra, state = _spawn(self.tables, u64(afterstate.board), u64(afterstate.extra), rng.state)
+        if board == afterstate.board and not self.outcomes(afterstate):
+            raise InputError(f"no new tile can come on {self.format(afterstate)}: slide first, then draw")
         rng.state = u64(state)
-        return State(int(board), int(extra))
+        return State(int(board), int(extra), game=self)
 
     def place(self, position: Afterstate | State, cell: int, tile: int, hint: int = 0) -> State:
         """Put a given tile (by its index) on a cell, numbered row by row; the rules must allow it."""
+        self.own(position)
         at = u64(self.shape.shift(cell))
         wrong, board, extra = _enter(self.tables, u64(position.board), u64(position.extra), at, u64(tile), u64(hint))
         if wrong:
             what = {WRONG_CELL: f"enter cell {cell}", WRONG_TILE: "come now", WRONG_HINT: f"be followed by {self.face(hint)}"}
             raise InputError(f"a tile {self.face(tile)} cannot {what[wrong]} on {self.format(position)}")
-        return State(int(board), int(extra))
+        return State(int(board), int(extra), game=self)
 
     def score(self, state: State, rewards: int) -> int:
         """The score of a game that ended with this state, from the sum of its rewards."""
+        self.own(state)
         return int(_final_score(self.tables, u64(state.board), u64(state.extra), rewards))
+
+    # --- many positions at once: see `arrays` ------------------------------------------------------------------------------
+
+    def from_array(self, boards: Any, *, faces: bool = False, extras: ArrayLike | None = None) -> "Positions":
+        """Many positions from exponents (or faces), (n, rows, columns) or (n, cells), from (n,) words, or from states.
+
+        `extras` are the second words, where the cells do not say everything: the bag and the next tile of Threes!.
+        """
+        return import_module(_ARRAYS).read_positions(self, boards, faces=faces, extras=extras)  # type: ignore[no-any-return]
+
+    def to_array(self, positions: Any, *, faces: bool = False) -> NDArray[Any]:
+        """(n, rows, columns) exponents as uint8, or faces as int64, of anything that `from_array` reads."""
+        return import_module(_ARRAYS).write_cells(self, positions, faces=faces)  # type: ignore[no-any-return]
+
+    def afterstates_many(self, positions: Any, *, threads: int | None = 1) -> "Afterstates":
+        """What the four slides do to each of many states. `threads` None: one for each processor."""
+        return import_module(_ARRAYS).slide_many(self, positions, threads=threads)  # type: ignore[no-any-return]
+
+    def pack_many(self, cells: NDArray[np.uint8], extras: Words | None) -> tuple[Words, Words]:
+        """(n, cells) tile indices, checked, and second words if given -> boards and extras."""
+        boards, _ = import_module(_ARRAYS).pack_cells(cells, self.shape)
+        return boards, np.zeros_like(boards) if extras is None else extras
+
+    def unpack_many(self, boards: Words, extras: Words) -> NDArray[np.uint8]:
+        """The inverse: (n, cells) tile indices."""
+        found: NDArray[np.uint8] = import_module(_ARRAYS).unpack_cells(boards, np.zeros_like(extras), self.shape)
+        return found
+
+    def check_words(self, boards: Words, extras: Words) -> None:
+        """Refuse words that are no position of this game."""
+        outside = boards & ~u64(15 * self.shape.mask)
+        if outside.any():
+            at = int(np.argmax(outside != 0))
+            raise InputError(f"board {at} is {int(boards[at]):#x}, which has tiles outside a {self.shape} board")
+        if self.top < 15 and len(boards) and (tiles := self.unpack_many(boards, extras)).max() > self.top:
+            at = int(np.argmax(tiles.max(axis=1)))
+            raise InputError(f"board {at} has a tile of index {tiles[at].max()}; the largest of {self!r} is {self.top}")
 
     def is_over(self, state: State) -> bool:
         """Whether no slide is legal."""
@@ -339,7 +372,12 @@ class Game(ABC):
 
     def largest(self, position: State | Afterstate) -> int:
         """Index of the largest tile."""
+        self.own(position)
         return int(_largest(self.tables, u64(position.board), u64(position.extra)))
+
+
+def _remake(name: str, rules: str, size: str) -> Game:
+    return make(name, rules=rules, size=size)
 
 
 def game_names() -> tuple[str, ...]:

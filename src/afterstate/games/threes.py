@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from afterstate.bitboard import Shape, format_cells, pack, parse_cells, unpack
 from afterstate.errors import InputError
-from afterstate.games.game import Afterstate, Game, State
-from afterstate.games.threes_kernels import DUE, GIVEN, GIVEN_BONUS, HINT, LAST, Threes, Walls, line_table
+from afterstate.games.game import Afterstate, Game, State, Words
+from afterstate.games.threes_kernels import DUE, GIVEN, GIVEN_BONUS, HINT, LAST, MOVED, Threes, Walls, line_table
 from afterstate.games.threes_sight import Seen
 from afterstate.games.threes_tiles import BONUS_FROM
 from afterstate.kernel import u64
@@ -142,6 +142,23 @@ class ThreesGame(Game):
     def next_tile(self, position: State | Afterstate) -> str:
         return "?123+"[int(u64(position.extra) >> HINT) & 7] if self._row.shown else ""
 
+    def check_words(self, boards: Words, extras: Words) -> None:
+        """Kernels look tables up by what `extra` says, so it must be possible."""
+        super().check_words(boards, extras)
+        row = self._row
+        fields = [(3 * place, 7, row.copies) for place in range(3)]  # bit, mask, largest
+        fields += [(int(HINT), 7, (3 + row.bonus) * row.shown), (int(LAST), 7, 4), (int(DUE), 1, 1)]
+        fields += [(int(MOVED), 15, 15 * row.moved)]
+        fields += [(int(at), 2**22 - 1, (2**22 - 1) * row.counted) for at in (GIVEN, GIVEN_BONUS)]
+        wrong = np.zeros(len(extras), np.bool)
+        for at, mask, most in fields:
+            wrong |= (extras >> u64(at)) & u64(mask) > u64(most)
+        if row.shown:
+            wrong |= (extras >> HINT) & u64(7) == u64(0)
+        if wrong.any():
+            number = int(np.argmax(wrong))
+            raise InputError(f"extra {int(extras[number]):#x} of board {number} is no bag and next tile of {self!r}")
+
     # --- text ------------------------------------------------------------------------------------------------------------
 
     def format(self, position: State | Afterstate) -> str:
@@ -171,7 +188,8 @@ class ThreesGame(Game):
             raise InputError(f"slid is U, R, D or L, not {shorten(last)!r}: {shorten(text)!r}")
         extra = sum(count << 3 * place for place, count in enumerate(counts)) | hint << int(HINT)
         extra |= (1 + "URDL".index(last.upper()) if last else 0) << int(LAST)
-        return State(pack(cells, self.shape), extra | self._parse_given(said.get("given"), cells, hint, text))
+        extra |= self._parse_given(said.get("given"), cells, hint, text)
+        return State(pack(cells, self.shape), extra, game=self)
 
     def _parse_board(self, board: str, text: str) -> list[int]:
         faces = {self.face(index): index for index in range(self.top + 1)}

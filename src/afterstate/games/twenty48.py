@@ -23,12 +23,14 @@ from afterstate.bitboard import (
     unpack,
 )
 from afterstate.errors import InputError
+from afterstate.games.arrays import pack_cells, unpack_cells
 from afterstate.games.game import (
     WRONG_CELL,
     WRONG_TILE,
     Afterstate,
     Game,
     State,
+    Words,
     downgrade,
     enter,
     largest,
@@ -263,7 +265,26 @@ class Twenty48Game(Game):
             exponents.append(exponent)
         low = [min(exponent, 15) for exponent in exponents]
         high = [exponent - min(exponent, 15) for exponent in exponents]
-        return State(pack(low, self.shape), pack(high, self.shape))
+        return State(pack(low, self.shape), pack(high, self.shape), game=self)
+
+    def pack_many(self, cells: NDArray[np.uint8], extras: Words | None) -> tuple[Words, Words]:
+        if extras is not None:
+            raise InputError("the cells of 2048 say everything: give no extras with them")
+        return pack_cells(cells, self.shape)
+
+    def unpack_many(self, boards: Words, extras: Words) -> NDArray[np.uint8]:
+        return unpack_cells(boards, extras, self.shape)
+
+    def check_words(self, boards: Words, extras: Words) -> None:
+        super().check_words(boards, extras)
+        if not extras.any():
+            return
+        empty = np.zeros_like(extras)
+        low, high = unpack_cells(boards, empty, Shape()), unpack_cells(extras, empty, Shape())
+        wrong = ((high > 0) & (low < 15) | (low + high > max(self.top, 15))).any(axis=1)
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise InputError(f"board {at}: {int(boards[at]):#x} with extra {int(extras[at]):#x} is no position of {self!r}")
 
 
 def build(rules: str, shape: Shape) -> Game:

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any, NoReturn
 
 from afterstate.engine.loop import Seat
-from afterstate.engine.workers import Either, Share, count_threads, play_match, stop_on_signal
+from afterstate.engine.workers import Either, Share, play_match, stop_on_signal
 from afterstate.errors import AfterstateError, DivergedError
 from afterstate.games.points import judge_results
 from afterstate.games.results import Summary, make_results, summarise, usual_tile
@@ -28,6 +28,7 @@ from afterstate.network.fold import fold
 from afterstate.network.modelfile import load_model, save_model
 from afterstate.network.network import Network
 from afterstate.network.training import Block
+from afterstate.threads import count_threads
 
 FIRST_SAVE = 5.0  # seconds of training before the first checkpoint; a large one takes some more to write
 SAVE_SHARE = 0.02  # share of the time spent on checkpoints, at most

@@ -138,7 +138,7 @@ def load_model(path: Path | str, *, game: Game | None = None, mapped: bool = Tru
         )
     except (AfterstateError, ValueError) as error:
         raise ModelError(f"{path} cannot be used: {error}") from error
-    if game is not None and game is not own:
+    if game is not None and game != own:
         raise ModelError(f"{path} is a model for {own!r}, not for {game!r}")
     layout = " ".join("".join(f"{cell:x}" for cell in cells) for cells in empty.layout)
     if header["layout"] != layout:

@@ -12,11 +12,23 @@ from afterstate.errors import InputError
 from afterstate.games.game import Afterstate, Game, State
 from afterstate.kernel import kernel, u64
 from afterstate.memory import HUGE_PAGE, allocate
-from afterstate.network.lookup import TARGETS, ByTile, Lookup, NoCopies, OneStage, Target, index_board, last_written
+from afterstate.network.lookup import (
+    TARGETS,
+    ByTile,
+    Lookup,
+    NoCopies,
+    OneStage,
+    Target,
+    index_board,
+    last_written,
+    sum_weights,
+)
 from afterstate.network.patterns import check_patterns, check_symmetry, isomorphic_cells, orient, parse_patterns
 from afterstate.network.training import Training
+from afterstate.threads import count_threads, share_out
 
 EVERY_PLANE = 0x0001000100010001
+AHEAD = 8  # positions whose weights are on their way while others are added up
 
 
 @dataclass(frozen=True)
@@ -44,6 +56,19 @@ def _index(net: Any, board: u64, extra: u64, indices: Any) -> None:
     index_board(net, board, extra, indices, u64(0))
     for place in range(indices.size):
         indices[place] = last_written(net, indices[place])
+
+
+@kernel
+def _value_all(net: Any, boards: Any, extras: Any, indices: Any, values: Any) -> None:
+    """Write the values of many positions. A few are looked up ahead, so that their weights arrive in the meantime."""
+    ahead = indices.size // int(net.lookups)
+    count = boards.size
+    for number in range(count + ahead):
+        slot = u64(number % ahead) * net.lookups
+        if number >= ahead:
+            values[number - ahead] = sum_weights(net, indices, slot)
+        if number < count:
+            index_board(net, boards[number], extras[number], indices, slot)
 
 
 def count_weights(patterns: Sequence[str], sets: int = 1) -> int:
@@ -144,6 +169,15 @@ class Network:
         """m: how many weights add up to one value."""
         return int(self.lookup.lookups)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but what kernels see, which is made again: it shares memory with the weights."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("lookup", "_sight")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._sight, _ = self.game.sight(self.context)
+        self.lookup = self._lookup(self.weights)
+
     def __repr__(self) -> str:
         return f"Network({self.game!r}, {','.join(self.patterns)!r}, symmetry={self.symmetry}, target={self.target!r})"
 
@@ -161,16 +195,38 @@ class Network:
 
     def indices(self, position: State | Afterstate) -> NDArray[np.uint64]:
         """(patterns, symmetry) where in `weights` a position looks."""
+        self.game.own(position)
         indices = np.zeros(self.lookups, np.uint64)
         _index(self.lookup, u64(position.board), u64(position.extra), indices)
         return indices.reshape(len(self.patterns), self.symmetry)
 
     def value(self, position: State | Afterstate) -> float:
-        """V(position). Pass an afterstate or a state, as `target` says."""
+        """V(position): the sum of the weights that it looks up. It is worth that if it is what `target` says."""
         return float(self.weights[self.indices(position)].sum(dtype=np.float64))
 
+    def values(self, boards: Any, *, threads: int | None = 1) -> NDArray[np.float64]:
+        """(n,) V of many positions: anything that `Game.from_array` reads. They are afterstates or states, as `target` says.
+
+        `threads` None: one for each processor.
+        """
+        found = self.game.from_array(boards)
+        values = np.empty(len(found))
+
+        def work(thread: int, start: int, end: int) -> None:
+            wide = np.uint32 if self.lookup.weights.size <= 2**32 else np.uint64
+            indices = np.empty(AHEAD * self.lookups, wide)
+            _value_all(self.lookup, found.boards[start:end], found.extras[start:end], indices, values[start:end])
+
+        share_out(work, len(found), count_threads(threads))
+        return values
+
     def explain(self, position: State | Afterstate) -> Explanation:
-        """Where a value comes from: each pattern's and each cell's share."""
+        """Where a value comes from: each pattern's and each cell's share. Pass an afterstate or a state, as `target` says."""
+        if self.target == "afterstate" and isinstance(position, State) and position.game is not None:
+            raise InputError(
+                f"this network values afterstates, and {position} is a state: explain what a slide leads to, "
+                'as in network.explain(game.slide(state, "left"))'
+            )
         shape = self.game.shape
         weights = self.weights[self.indices(position)].astype(np.float64)
         cells = np.zeros(shape.cells)

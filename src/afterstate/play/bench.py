@@ -14,7 +14,7 @@ import numpy as np
 
 from afterstate.engine.loop import Seat
 from afterstate.engine.record import Recorder, make_recorder
-from afterstate.engine.workers import Workers, count_threads
+from afterstate.engine.workers import Workers
 from afterstate.games.game import slides
 from afterstate.games.results import make_results
 from afterstate.kernel import CLOCK, await_value, kernel, now, prefetch, publish, u64
@@ -27,6 +27,7 @@ from afterstate.play.agent import Agent
 from afterstate.play.evaluation import evaluate
 from afterstate.rng import Purpose, draw, stream
 from afterstate.search.options import SearchGiven
+from afterstate.threads import count_threads
 
 SEED = 1
 TRAINED = 10_000  # games

@@ -12,7 +12,7 @@ import numpy as np
 
 from afterstate.engine.loop import NOBODY, Seat
 from afterstate.engine.record import Record, Recorder, make_recorder
-from afterstate.engine.workers import Share, Workers, count_threads, play_match, stop_on_signal
+from afterstate.engine.workers import Share, Workers, play_match, stop_on_signal
 from afterstate.files import atomic_write
 from afterstate.games.results import Results, Summary, make_results, summarise
 from afterstate.play.agent import Agent
@@ -20,6 +20,7 @@ from afterstate.play.episode_line import episode_line
 from afterstate.rng import Purpose
 from afterstate.search.lookahead import renew
 from afterstate.search.statistics import SearchStatistics, add_up
+from afterstate.threads import count_threads
 from afterstate.units import check_seed, parse_count
 
 

@@ -135,7 +135,7 @@ def play_episode(game: Game, player: Player, environment: Environment, *, until:
             raise InputError(f"{player.name} slides {slide}, which is illegal on {game.format(states[-1])}")
         made.append((slide, slid[slide]))
         if _is_won(game, slid[slide], win):
-            states.append(State(slid[slide].board, slid[slide].extra))
+            states.append(State(slid[slide].board, slid[slide].extra, game=game))
             break
         outcomes = game.outcomes(slid[slide])
         following = environment.choose(game, slid[slide], outcomes)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from afterstate.engine.workers import Share, count_threads
+from afterstate.engine.workers import Share
 from afterstate.errors import FileError, InputError
 from afterstate.files import is_file
 from afterstate.games.game import Game
@@ -32,6 +32,7 @@ from afterstate.learning.trainer import resume, train
 from afterstate.network.modelfile import load_model
 from afterstate.play.agent import Agent
 from afterstate.play.evaluation import measure
+from afterstate.threads import count_threads
 from afterstate.units import parse_count, parse_share
 
 GAMES = 1000  # to measure with

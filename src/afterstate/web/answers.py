@@ -216,7 +216,7 @@ def coach(library: Library, request: messages.Coaching) -> messages.Coached:
     """Review a game, given by seed and moves or by a line of an episode file."""
     network = library.network(request.model)
     game = game_of(request)
-    if game is not network.game:
+    if game != network.game:
         raise InputError(f"this model is for {network.game!r}, not for {game!r}; choose another model")
     record, slider = _game_to_coach(game, request)
     if len(record.slides) > messages.MOVES:
