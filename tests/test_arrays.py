@@ -2,6 +2,7 @@
 
 import pickle
 import threading
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -150,18 +151,16 @@ def test_wrong_arrays_are_refused(array: Any, options: dict[str, Any], message: 
 def test_words_outside_a_small_board_are_refused() -> None:
     with pytest.raises(af.InputError, match="outside a 2x3 board"):
         SMALL.from_array(np.array([0x1000], np.uint64))
-    with pytest.raises(af.InputError, match="the largest of .* is 7"):
+    with pytest.raises(af.InputError, match=r"the largest of .* is 7"):
         SMALL.from_array(np.array([0x8], np.uint64))
 
 
-@given(st.integers(0, 2**64 - 1))
+@given(st.integers(0, 2**64 - 1) | st.integers(0, 2**16 - 1))
 def test_no_second_word_of_threes_makes_a_network_read_elsewhere(extra: int) -> None:
     """Kernels look tables up by the next tile. What `from_array` lets pass has a next tile, and a bag of these rules."""
-    try:
+    with suppress(af.InputError):
         many = THREES.from_array(np.zeros((1, 16), int), extras=np.array([extra], np.uint64))
-    except af.InputError as error:
-        assert "no bag and next tile" in str(error)
-    else:
+        assert 1 <= many.extras[0] >> 9 & 7 <= 3
         assert THREES.next_tile(many[0]) in THREES.next_tiles
 
 
@@ -230,7 +229,8 @@ def test_slides_have_names() -> None:
     state = game.parse("2 0 / 2 0")
     expected = game.slide(state, Slide.UP)
     assert expected is not None
-    for name in ("up", "UP", "U", "u", 0, np.int64(0)):
+    names: list[Any] = ["up", "UP", "U", "u", 0, np.int64(0)]
+    for name in names:
         assert game.slide(state, name) == expected
     for wrong in ("upwards", "", 4, -1, 1.5, True, None):
         with pytest.raises(af.InputError, match="a slide is up, right, down or left"):
@@ -240,7 +240,7 @@ def test_slides_have_names() -> None:
 def test_a_tile_that_is_not_due_is_not_drawn() -> None:
     state, rng = THREES.start(Random(5)), Random(6)
     before = int(rng.state)
-    with pytest.raises(af.InputError, match="no new tile can come on .* slide first"):
+    with pytest.raises(af.InputError, match=r"no new tile can come on .* slide first"):
         THREES.sample(state, rng)
     assert int(rng.state) == before
     full = make("2048").parse("2 4 2 4 / 4 2 4 2 / 2 4 2 4 / 4 2 4 2")
@@ -252,7 +252,7 @@ def test_a_state_is_not_explained_as_an_afterstate() -> None:
     game = make("2048")
     state = game.start(Random(1))
     network = make_network(game)
-    with pytest.raises(af.InputError, match="values afterstates, and .* is a state: explain what a slide leads to"):
+    with pytest.raises(af.InputError, match=r"values afterstates, and .* is a state: explain what a slide leads to"):
         network.explain(state)
     slid = next(iter(game.afterstates(state).values()))
     assert network.explain(slid).value == network.value(slid)

@@ -249,7 +249,7 @@ def test_an_explanation_adds_up(random_network: Network, cells: list[int]) -> No
 
 def test_an_explanation_names_the_cells_behind_each_weight(game: Game) -> None:
     """The cells of isomorph k hold the tiles that its weight is for."""
-    network = Network(game, "0126")
+    network = Network(game, "0126", target="state")
     network.weights[:] = np.arange(network.weights.size)
     state = game.parse("2 4 8 16 / 32 64 128 256 / 512 1024 2048 4096 / 8192 16384 32768 0")
     exponents = game.cells(state)

@@ -97,7 +97,7 @@ def test_a_board_belongs_to_the_stage_of_its_largest_tile(game: Game, cells: lis
 
 
 def test_what_was_never_written_is_taken_from_the_stage_before(game: Game) -> None:
-    network = Network(game, "01", symmetry=1, stages=(0, 8, 64))
+    network = Network(game, "01", symmetry=1, stages=(0, 8, 64), target="state")
     board = game.parse("64 2 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0")
     index = int(network.indices(board)[0, 0])
     assert index < 256  # nothing was written: all the way back

@@ -231,7 +231,7 @@ class _Checker:
         except AfterstateError as error:
             self.fail("`parse` reads what `format` writes", state, state, error)
         if again != state:
-            self.fail("`parse` reads what `format` writes", state, state, again)
+            self.fail("`parse` reads what `format` writes", state, _as_state(state), _as_state(again))
         shown = game.next_tile(state)
         if shown not in (game.next_tiles or {""}):
             self.fail("`next_tile` is one of `next_tiles`", state, list(game.next_tiles) or "nothing", repr(shown))
@@ -322,7 +322,9 @@ class _Checker:
             hint = int(_announced(game.tables, u64(state.extra)))
             placed = self._place(afterstate, changed[0], tile, hint, state)
             if placed != state and (hint or placed.board != state.board or placed not in found):
-                self.fail(f"`place` puts a {game.face(tile)} on cell {changed[0]}", afterstate, state, placed)
+                self.fail(
+                    f"`place` puts a {game.face(tile)} on cell {changed[0]}", afterstate, _as_state(state), _as_state(placed)
+                )
             self.counts["placed"] += 1
         taken = next((cell for cell, tile in enumerate(before) if tile), None)
         if taken is not None and self._is_placed(afterstate, taken):
@@ -378,7 +380,8 @@ class _Checker:
             self.fail("no score is above `most`", state, f"at most {game.most}", score)
 
 
-def _as_state(afterstate: Afterstate) -> State:
+def _as_state(afterstate: Position) -> State:
+    """Its words, without its game: shown as words, even if the game's text is wrong."""
     return State(afterstate.board, afterstate.extra)
 
 
