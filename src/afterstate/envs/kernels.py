@@ -14,9 +14,10 @@ from afterstate.kernel import kernel, pdep, u64
 from afterstate.rng import Purpose, below, draw, stream
 
 # words of a row
-BOARD, EXTRA, RNG, SEED, NUMBER, POINTS, STEPS, LEGAL, OVER, SCORE = range(10)
+BOARD, EXTRA, RNG, SEED, NUMBER, POINTS, STEPS, LEGAL, OVER, SCORE, ACTION, REWARD = range(12)
 AFTER, EXTRAS, REWARDS = 12, 16, 20  # four words each
 ROW = 24
+SHOWN = 24  # a single game has two words more: its exponents, a byte each
 
 # settings
 ILLEGAL, RESETS, STRIDE, PLANES, ABOVE, WHOLE = range(6)
@@ -58,13 +59,9 @@ def look_around_all(game: Any, memory: Any) -> None:
 
 
 @kernel
-def slide_one(game: Any, row: Any, action: u64, settings: Any) -> float:
-    """Slide and draw the new tile -> reward. An illegal action changes nothing, or ends the game."""
+def slide_one(game: Any, row: Any, action: u64) -> float:
+    """Slide, which must be legal, and draw the new tile -> reward."""
     row[STEPS] += _1
-    if (row[LEGAL] >> action) & _1 == _0:
-        if settings[ILLEGAL] == END:
-            row[OVER] = _1
-        return -1.0
     reward = np.int64(row[u64(REWARDS) + action])
     row[POINTS] += u64(reward)
     row[BOARD], row[EXTRA], row[RNG] = spawn(game, row[u64(AFTER) + action], row[u64(EXTRAS) + action], row[RNG])
@@ -84,9 +81,29 @@ def advance(
             begin(game, row)
             rewards[number], ended[number] = 0.0, False
             continue
-        reward = slide_one(game, row, u64(actions[number]), settings)
-        rewards[number] = penalty if reward < 0.0 else reward
+        action = u64(actions[number])
+        if (row[LEGAL] >> action) & _1 != _0:
+            rewards[number] = slide_one(game, row, action)
+        else:
+            row[STEPS] += _1
+            rewards[number] = penalty
+            if settings[ILLEGAL] == END:
+                row[OVER] = _1
         ended[number] = row[OVER] != _0
+
+
+@kernel
+def play_one(game: Any, row: Any) -> None:
+    """The action of a single game, which must be legal. Few arguments: what Python passes takes longer than the slide."""
+    row[REWARD] = u64(slide_one(game, row, row[ACTION]))
+    show_one(row)
+
+
+@kernel
+def show_one(row: Any) -> None:
+    """Write the exponents of a 4x4 board of 2048."""
+    row[SHOWN] = pdep(row[BOARD], _LOW_NIBBLES) + pdep(row[EXTRA], _LOW_NIBBLES)
+    row[SHOWN + 1] = pdep(row[BOARD] >> _32, _LOW_NIBBLES) + pdep(row[EXTRA] >> _32, _LOW_NIBBLES)
 
 
 @kernel
@@ -163,8 +180,8 @@ def draw_legal(memory: Any, rng: u64, actions: Any) -> u64:
     return rng
 
 
-def make_memory(count: int) -> NDArray[np.uint64]:
-    """(count, ROW) words of zeros; a game that was never begun is over."""
-    memory = np.zeros((count, ROW), np.uint64)
+def make_memory(count: int, row: int = ROW) -> NDArray[np.uint64]:
+    """(count, row) words of zeros; a game that was never begun is over."""
+    memory = np.zeros((count, row), np.uint64)
     memory[:, OVER] = 1
     return memory

@@ -11,26 +11,32 @@ from numpy.typing import NDArray
 
 from afterstate.envs.drawing import draw_board, print_board
 from afterstate.envs.kernels import (
+    ACTION,
     BOARD,
     EXTRA,
     LEGAL,
     NUMBER,
     OVER,
     POINTS,
+    REWARD,
     RNG,
+    ROW,
     SCORE,
     SEED,
+    SHOWN,
     STEPS,
-    advance,
+    WHOLE,
     begin_all,
     look_around_all,
     make_memory,
+    play_one,
+    show_one,
 )
 from afterstate.envs.rules import EVAL_SEEDS, EnvRules, Illegal, Observing, as_seed
 from afterstate.errors import InputError
 from afterstate.games.game import Afterstate, Game, Outcome, Slide, State, make
 
-MASKS = np.array([[number >> slide & 1 for slide in range(4)] for number in range(16)], np.int8)  # by the legal bits
+MASKS = [np.array([bits >> slide & 1 for slide in range(4)], np.int8) for bits in range(16)]  # by the legal bits
 
 
 @dataclass(frozen=True)
@@ -67,11 +73,14 @@ class GameEnv(gymnasium.Env[Any, int]):
         self._rules = EnvRules(game, observation, illegal, illegal_reward)
         self.observation_space = self._rules.space
         self.action_space = spaces.Discrete(4)  # type: ignore[assignment]
-        self._memory = make_memory(1)
+        self._memory = make_memory(1, ROW + 2)
         self._row = self._memory[0]
-        self._action = np.zeros(1, np.int64)
-        self._reward, self._ended = np.zeros(1), np.zeros(1, np.bool)
+        self._shown = self._row[SHOWN : SHOWN + 2].view(np.uint8)  # exponents, if they are what is observed
+        if self._rules.settings[WHOLE]:
+            self._shown = self._shown.reshape(4, 4)
+        self._whole = bool(self._rules.settings[WHOLE])
         self._begun = False
+        self._legal, self._over = 0, True  # as in the row, at hand
 
     # --- the interface of Gymnasium ------------------------------------------------------------------------------------
 
@@ -94,30 +103,42 @@ class GameEnv(gymnasium.Env[Any, int]):
             self.set_state(options["state"])
         if self.render_mode == "human":
             self.render()
+        self._look()
         return self._observe(), self._info(illegal=False)
 
     def step(self, action: int) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
         """Slide, and draw the new tile."""
         row = self._row
-        if row[OVER]:
+        if self._over:
             raise ResetNeeded("the game is over, or was never begun: call reset()")
         if action not in (0, 1, 2, 3):
             raise InvalidAction(f"an action is 0 (up), 1 (right), 2 (down) or 3 (left), not {action!r}")
-        legal = int(row[LEGAL]) >> int(action) & 1
-        if not legal and self._rules.illegal == "raise":
-            raise InvalidAction(f"a slide {Slide(int(action))} is illegal on {self.state}")
-        self._action[0] = action
-        rules = self._rules
-        advance(
-            self.game.tables, self._memory, self._action, rules.settings, rules.illegal_reward, self._reward, self._ended
-        )  # fmt: skip
+        legal = self._legal >> int(action) & 1
+        if legal:
+            row[ACTION] = action
+            play_one(self.game.tables, row)
+            self._legal, over, score, _, reward = row[LEGAL : REWARD + 1].tolist()
+            self._over = bool(over)
+        else:
+            reward, score = self._refuse(int(action)), self.score
         if self.render_mode == "human":
             self.render()
-        return self._observe(), float(self._reward[0]), bool(self._ended[0]), False, self._info(illegal=not legal)
+        info = {"action_mask": MASKS[0 if self._over else self._legal].copy(), "score": score, "illegal": not legal}
+        return self._observe(), float(reward), self._over, False, info
+
+    def _refuse(self, action: int) -> float:
+        """What an illegal action does -> its reward."""
+        rules, row = self._rules, self._row
+        if rules.illegal == "raise":
+            raise InvalidAction(f"a slide {Slide(action)} is illegal on {self.state}")
+        row[STEPS] += np.uint64(1)
+        if rules.illegal == "end":
+            row[OVER], self._over = 1, True
+        return rules.illegal_reward
 
     def action_masks(self) -> NDArray[np.bool]:
         """(4,) which actions are legal, as sb3-contrib's MaskablePPO asks for it."""
-        return self._mask().astype(np.bool)
+        return MASKS[0 if self._over else self._legal].astype(np.bool)
 
     def render(self) -> Any:
         """The board as text (ansi), as a picture (rgb_array), or printed on the terminal (human)."""
@@ -167,6 +188,7 @@ class GameEnv(gymnasium.Env[Any, int]):
         look_around_all(self.game.tables, self._memory)
         if isinstance(state, Snapshot) and state.over:
             row[OVER] = 1
+        self._look()
 
     def afterstate(self, action: int) -> Afterstate | None:
         """What an action leads to before the new tile comes; None if it is illegal."""
@@ -179,17 +201,20 @@ class GameEnv(gymnasium.Env[Any, int]):
 
     # --- parts -----------------------------------------------------------------------------------------------------------
 
-    def _mask(self) -> NDArray[np.int8]:
-        row = self._row
-        mask: NDArray[np.int8] = MASKS[0 if row[OVER] else int(row[LEGAL])].copy()
-        return mask
+    def _look(self) -> None:
+        """Take over what the row says, after anything but a step."""
+        self._legal, self._over = int(self._row[LEGAL]), bool(self._row[OVER])
+        show_one(self._row)
 
     def _observe(self) -> Any:
+        if self._whole:
+            return self._shown.copy()
         boards, following = self._rules.show(self._memory)
         return boards[0] if following is None else {"board": boards[0], "next": following[0]}
 
     def _info(self, *, illegal: bool) -> dict[str, Any]:
-        return {"action_mask": self._mask(), "score": self.score, "illegal": illegal}
+        mask = MASKS[0 if self._over else self._legal].copy()
+        return {"action_mask": mask, "score": self.score, "illegal": illegal}
 
 
 class Twenty48Env(GameEnv):
