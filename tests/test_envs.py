@@ -1,6 +1,8 @@
 """The Gymnasium environments: clean by Gymnasium's own checker, exact by the rules, and the same games as everywhere else."""
 
 import pickle
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -324,3 +326,33 @@ def test_threes_hides_what_its_rules_hide() -> None:
     assert isinstance(ThreesEnv(rules="tcg2018").reset(seed=1)[0], np.ndarray)
     assert set(ThreesEnv().reset(seed=1)[0]) == {"board", "next"}
     assert ThreesEnv(rules="official").observation_space["next"].n == 4  # type: ignore[index]
+
+
+# --- examples -------------------------------------------------------------------------------------------------------------
+
+
+def load_example(name: str) -> Any:
+    spec = spec_from_file_location(name, Path(__file__).parents[1] / "examples" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_example_of_a_network_scores_what_evaluate_says() -> None:
+    game = make("2048", size="3x3")
+    network = Network(game, "012,345")
+    network.weights[:] = np.random.default_rng(1).normal(size=network.weights.size).astype(np.float32)
+    example = load_example("gym_network")
+    scores = example.play(network, 5, seed=3)
+    assert example.play_many(network, 5, seed=3) == scores
+    assert af.evaluate(Agent(network), games=5, seed=3, threads=1).mean == np.mean(scores)
+
+
+def test_the_example_of_maskable_ppo_learns_a_few_steps() -> None:
+    pytest.importorskip("sb3_contrib", reason="needs sb3-contrib, which brings PyTorch")
+    example = load_example("ppo")
+    model = example.learn(256, n_steps=64, batch_size=32, n_epochs=1)
+    assert model.num_timesteps == 256
+    assert example.play(model) > 0

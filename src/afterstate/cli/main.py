@@ -14,7 +14,22 @@ from io import TextIOWrapper
 
 import typer
 
-from afterstate.cli import bench, evaluate, info, judge, move, perft, play, plot, recipes, report, reproduce, solve, train
+from afterstate.cli import (
+    bench,
+    conformance,
+    evaluate,
+    info,
+    judge,
+    move,
+    perft,
+    play,
+    plot,
+    recipes,
+    report,
+    reproduce,
+    solve,
+    train,
+)
 from afterstate.errors import AfterstateError, DivergedError, FileError, InputError, ModelError, ResourceError
 
 
@@ -37,14 +52,14 @@ app = typer.Typer(
     name="afterstate",
     help="Learn, measure and play 2048-like games with n-tuple networks and temporal-difference learning.",
     epilog="Exit codes: 0 done, 2 wrong command line, 3 wrong input, 4 file, 5 model file, 6 memory or disk, 7 diverged, "
-    "8 failed by the judge or behind a report, 130 interrupted, 141 nobody reads the output.",
+    "8 failed by the judge or the referee, or behind a report, 130 interrupted, 141 nobody reads the output.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (train, recipes, reproduce, evaluate, move, play, plot, report, info, judge, bench, perft, solve):
+for module in (train, recipes, reproduce, evaluate, move, play, plot, report, info, judge, bench, perft, solve, conformance):
     module.register(app)
 
 
