@@ -40,7 +40,7 @@ class Pgx:
         state: Any = self._state
         return np.asarray(state.observation), {"action_mask": np.asarray(state.legal_action_mask)}
 
-    def read_board(self, observation: Any, info: Any) -> Any:
+    def read_board(self, observation: Any, info: Any) -> Any:  # noqa: ARG002
         """(4, 4, 31) planes; plane 0 is an empty cell."""
         return observation.argmax(axis=2)
 
@@ -71,7 +71,7 @@ class Jumanji:
 
     def set_board(self, exponents: Any) -> None:
         board = self._jax.numpy.asarray(exponents, self._state.board.dtype)
-        self._state = self._state._replace(board=board) if hasattr(self._state, "_replace") else self._state.replace(board=board)
+        self._state = self._state.replace(board=board)
 
 
 class Gymnasium2048:

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from afterstate.api import load, train, training_games
     from afterstate.engine.record import Record, replay
     from afterstate.errors import AfterstateError, DivergedError, FileError, GameError, InputError, ModelError, ResourceError
+    from afterstate.games.arrays import Positions
     from afterstate.games.check import GameReport, check_game
     from afterstate.games.game import Afterstate, Game, Outcome, Slide, State, make
     from afterstate.games.results import Summary
     from afterstate.learning.gamesfile import Episodes
     from afterstate.learning.trainer import Run
     from afterstate.network.network import Explanation, Network
-    from afterstate.play.agent import Agent, Choice
+    from afterstate.play.agent import Agent, Choice, Choices
     from afterstate.play.episode_line import episode_line
     from afterstate.play.episodes import Episode, read_episodes
     from afterstate.play.evaluation import evaluate
@@ -50,13 +51,14 @@ _HOMES = {
         *("AfterstateError", "DivergedError", "FileError", "GameError"),
         *("InputError", "ModelError", "ResourceError"),
     ),
+    "afterstate.games.arrays": ("Positions",),
     "afterstate.games.check": ("GameReport", "check_game"),
     "afterstate.games.game": ("Afterstate", "Game", "Outcome", "Slide", "State", "make"),
     "afterstate.games.results": ("Summary",),
     "afterstate.learning.gamesfile": ("Episodes",),
     "afterstate.learning.trainer": ("Run",),
     "afterstate.network.network": ("Explanation", "Network"),
-    "afterstate.play.agent": ("Agent", "Choice"),
+    "afterstate.play.agent": ("Agent", "Choice", "Choices"),
     "afterstate.play.episode_line": ("episode_line",),
     "afterstate.play.episodes": ("Episode", "read_episodes"),
     "afterstate.play.evaluation": ("evaluate",),
@@ -76,6 +78,7 @@ __all__ = [
     "AfterstateError",
     "Agent",
     "Choice",
+    "Choices",
     "DivergedError",
     "Environment",
     "Episode",
@@ -91,6 +94,7 @@ __all__ = [
     "NetworkPlayer",
     "Outcome",
     "Player",
+    "Positions",
     "Random",
     "RandomEnvironment",
     "RandomPlayer",
