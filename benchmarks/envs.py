@@ -100,10 +100,14 @@ def values(seconds: float, count: int = 1_000_000) -> str:
     began = time.process_time()
     network.values(cells)
     by_cells = time.process_time() - began
+    any_board = game.from_array(np.random.default_rng(2).integers(0, 12, (count, 16)))
+    began = time.process_time()
+    network.values(any_board)
+    scattered = time.process_time() - began
     each = spent / rounds / count * 1e6
     return (
-        f"values: {each:.4f} us a board from words, {by_cells / count * 1e6:.4f} from (n, 4, 4) cells "
-        f"({afterstate.envs.__name__})"
+        f"values: {each:.4f} us a board from words, {by_cells / count * 1e6:.4f} from (n, 4, 4) cells; "
+        f"{scattered / count * 1e6:.4f} if all tiles are random ({afterstate.envs.__name__})"
     )
 
 

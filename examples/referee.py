@@ -53,6 +53,7 @@ class Jumanji:
         import jumanji  # type: ignore[import-not-found,unused-ignore]
 
         env = jumanji.make("Game2048-v1")
+        self._mask_of = env.unwrapped._get_action_mask
         self._jax, self._reset, self._step = jax, jax.jit(env.reset), jax.jit(env.step)
         self._state: Any = None
 
@@ -71,7 +72,7 @@ class Jumanji:
 
     def set_board(self, exponents: Any) -> None:
         board = self._jax.numpy.asarray(exponents, self._state.board.dtype)
-        self._state = self._state.replace(board=board)
+        self._state = self._state.replace(board=board, action_mask=self._mask_of(board))  # it trusts its mask
 
 
 class Gymnasium2048:

@@ -142,7 +142,7 @@ def test_our_own_environments_pass(options: dict[str, Any]) -> None:
         (NeverOver, "end of the game", "it said not over"),
         (TooManyFours, "new tiles", r"new tiles are a 4, not 0\.1"),
         (SpawnsAfterIllegal, "illegal actions", "is illegal, but led to"),
-        (FirstCell, "new tiles", "empty cells are not all equally likely"),
+        (FirstCell, "cells of new tiles", "empty cells are not all equally likely"),
     ],
 )
 def test_each_mistake_is_caught_by_name(env: Any, broken: str, example: str) -> None:
@@ -151,6 +151,13 @@ def test_each_mistake_is_caught_by_name(env: Any, broken: str, example: str) -> 
     assert broken in wrong
     assert re.search(example, wrong[broken])
     assert not found.passed
+
+
+def test_an_illegal_action_may_end_the_game() -> None:
+    found = check_env(gymnasium.make("afterstate/2048-v0", illegal="end"), games=8)
+    assert found.passed
+    assert found.notes == ("an illegal action ends the game",)
+    assert next(one for one in found.findings if one.name == "illegal actions").checked > 0
 
 
 def test_what_cannot_be_judged_is_refused() -> None:

@@ -89,4 +89,6 @@ def _tell(found: "Conformance") -> None:
     screen.print(f"{found.env}: {found.games} games, {found.steps:,} steps; actions {', '.join(found.actions)}; "
                  f"shows {'faces' if found.faces else 'exponents'}", style="grey50")  # fmt: skip
     screen.print(table)
+    for note in found.notes:
+        screen.print(f"note: {note}")
     screen.print("plays by the rules" if found.passed else "does not play by the rules")

@@ -58,7 +58,7 @@ class Conformance:
     steps: int
     findings: tuple[Finding, ...]
     fours: float  # share of new tiles that are a 4
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...]  # what is not wrong, but good to know
 
     @property
     def passed(self) -> bool:
@@ -83,12 +83,23 @@ class _Referee:
     findings: dict[str, Finding] = field(default_factory=dict)
     tiles: Counter[int] = field(default_factory=Counter)
     ranks: Counter[tuple[int, int]] = field(default_factory=Counter)  # (empty cells, which of them)
+    notes: dict[str, None] = field(default_factory=dict)  # what is not wrong, but good to know
 
     def note(self, name: str, right: bool, tell: Callable[[], str]) -> None:
         self.findings.setdefault(name, Finding(name)).note(bool(right), tell)
 
 
-NAMES = ("first board", "slides", "illegal actions", "rewards", "mask", "end of the game", "new tiles", "large tiles")
+NAMES = (
+    "first board",
+    "slides",
+    "illegal actions",
+    "rewards",
+    "mask",
+    "end of the game",
+    "new tiles",
+    "cells of new tiles",
+    "large tiles",
+)
 
 
 # --- the environment --------------------------------------------------------------------------------------------------------
@@ -200,7 +211,9 @@ def _check_step(referee: _Referee, step: _Step, order: tuple[Slide, ...]) -> Non
     state, slide = _state(game, step.before), order[step.action]
     slid = game.slide(state, slide)
     if slid is None:
-        still = bool((step.before == step.after).all())
+        if step.over:  # then it does not matter what the board shows
+            referee.notes["an illegal action ends the game"] = None
+        still = step.over or bool((step.before == step.after).all())
         referee.note("illegal actions", still, lambda: f"{slide} on {state} is illegal, but led to {_text(game, step.after)}")
         return
     fits = _fits(game, step, slide)
@@ -238,7 +251,7 @@ def _check_chances(referee: _Referee) -> None:
     if not total:
         return
     pairs = [(referee.tiles[1], 0.9 * total), (total - referee.tiles[1], 0.1 * total)]
-    _note_chances(referee, pairs, 1, f"{referee.tiles[2] / total:.3f} of {total} new tiles are a 4, not 0.1")
+    _note_chances(referee, "new tiles", pairs, 1, f"{referee.tiles[2] / total:.3f} of {total} new tiles are a 4, not 0.1")
     odd = {tile: count for tile, count in referee.tiles.items() if tile not in (1, 2)}
     referee.note("new tiles", not odd, lambda: f"new tiles were {sorted(2**tile for tile in odd)}")
     cells: list[tuple[float, float]] = []
@@ -249,14 +262,14 @@ def _check_chances(referee: _Referee) -> None:
             cells += [(count, sum(counts) / empty) for count in counts]
             freedom += empty - 1
     if freedom:
-        _note_chances(referee, cells, freedom, "empty cells are not all equally likely")
+        _note_chances(referee, "cells of new tiles", cells, freedom, "empty cells are not all equally likely")
 
 
-def _note_chances(referee: _Referee, pairs: Sequence[tuple[float, float]], freedom: int, told: str) -> None:
+def _note_chances(referee: _Referee, name: str, pairs: Sequence[tuple[float, float]], freedom: int, told: str) -> None:
     distance = sum((count - expected) ** 2 / expected for count, expected in pairs)
     sure = math.log(1 / ERROR)
     bound = freedom + 2 * math.sqrt(freedom * sure) + 2 * sure  # Laurent and Massart (2000), lemma 1
-    referee.note("new tiles", distance <= bound, lambda: f"{told} (chi-square {distance:.0f}, at most {bound:.0f})")
+    referee.note(name, distance <= bound, lambda: f"{told} (chi-square {distance:.0f}, at most {bound:.0f})")
 
 
 # --- playing ----------------------------------------------------------------------------------------------------------------
@@ -289,10 +302,11 @@ def check_env(env: Any, *, name: str = "", games: int = 50, seed: int = 1, size:
 
     def choose(board: Board) -> int:
         legal = game.afterstates(_state(game, board))
-        wanted = [action for action in range(4) if (order[action] in legal) != (rng.random() < ILLEGAL_SHARE)]
+        astray = number % 2 == 0 and rng.random() < ILLEGAL_SHARE  # an illegal action may end a game: not in every one
+        wanted = [action for action in range(4) if (order[action] in legal) != astray]
         return int(rng.choice(wanted or range(4)))
 
-    steps = 0
+    steps = number = 0
     for number in range(games):
         played = _play(env, read, seed + number, choose, 100_000)
         first = played[0].before
@@ -315,6 +329,7 @@ def check_env(env: Any, *, name: str = "", games: int = 50, seed: int = 1, size:
         steps=steps,
         findings=tuple(referee.findings.get(one, Finding(one)) for one in NAMES),
         fours=referee.tiles[2] / total if total else math.nan,
+        notes=tuple(referee.notes),
     )
 
 

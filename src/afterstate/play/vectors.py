@@ -40,10 +40,13 @@ def _played(game: Game, count: int, seed: int) -> list[State]:
 
 
 def _random(game: Game, count: int, seed: int) -> list[State]:
+    """Boards with tiles up to 4, 8, 16, ... and the largest of all, which is there only once: two of it cannot be made."""
     generator = np.random.default_rng(seed + 1)
-    top = generator.integers(2, game.top + 1, size=(count, 1))
-    cells = generator.integers(0, top + 1, size=(count, game.shape.cells))
-    return list(game.from_array(np.where(generator.random(cells.shape) < 0.3, 0, cells)))
+    top = 2 + np.arange(count)[::-1, None] % (game.top - 1)
+    cells = generator.integers(0, np.minimum(top, game.top - 1) + 1, size=(count, game.shape.cells))
+    cells[generator.random(cells.shape) < 0.3] = 0
+    cells[np.arange(count), generator.integers(game.shape.cells, size=count)] = top[:, 0]
+    return list(game.from_array(cells))
 
 
 def _faces(game: Game, position: Any) -> list[int]:
