@@ -90,15 +90,8 @@ class _Referee:
 
 
 NAMES = (
-    "first board",
-    "slides",
-    "illegal actions",
-    "rewards",
-    "mask",
-    "end of the game",
-    "new tiles",
-    "cells of new tiles",
-    "large tiles",
+    *("first board", "slides", "illegal actions", "rewards", "mask"),
+    *("end of the game", "new tiles", "cells of new tiles", "large tiles"),
 )
 
 
