@@ -1,6 +1,7 @@
 """The Gymnasium environments: clean by Gymnasium's own checker, exact by the rules, and the same games as everywhere else."""
 
 import pickle
+import re
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -356,3 +357,12 @@ def test_the_example_of_maskable_ppo_learns_a_few_steps() -> None:
     model = example.learn(256, n_steps=64, batch_size=32, n_epochs=1)
     assert model.num_timesteps == 256
     assert example.play(model) > 0
+
+
+def test_the_code_of_the_document_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (Path(__file__).parents[1] / "docs" / "environments.md").read_text()
+    programs = re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+    assert len(programs) == 2
+    for program in programs:
+        exec(compile(program, "docs/environments.md", "exec"), {})
+    assert int(capsys.readouterr().out) > 0

@@ -139,14 +139,17 @@ class Agent:
         values = np.full((len(found), 4), -np.inf)
         with self._lock:
             if self.searches:
-                stop = threading.Event()
-                play = partial(self._search_many, found, values)
-                Workers(len(self._choosers), stop).run(play, 0, len(found), chunk=1)
+                self._wait_for(partial(self._search_all, found, values))
             else:
                 share_out(partial(self._weigh_part, found, values), len(found), len(self._choosers))
         moves = values.argmax(axis=1).astype(np.int8) if len(found) else np.zeros(0, np.int8)
         moves[np.isneginf(values).all(axis=1)] = -1
         return Choices(moves, values)
+
+    def _search_all(self, found: Positions, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        play = partial(self._search_many, found, values)
+        Workers(len(self._choosers), threading.Event()).run(play, 0, len(found), chunk=1)
+        return values
 
     def _search_many(self, found: Positions, values: NDArray[np.float64], thread: int, first: int, count: int) -> int:
         chooser = self._choosers[thread]
