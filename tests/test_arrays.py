@@ -1,5 +1,6 @@
 """Many positions at once are what they are one by one; states know their game; wrong arrays are refused."""
 
+import copy
 import pickle
 import threading
 from contextlib import suppress
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
 
 import afterstate as af
 from afterstate.games.arrays import Positions
@@ -164,6 +166,25 @@ def test_no_second_word_of_threes_makes_a_network_read_elsewhere(extra: int) -> 
         assert THREES.next_tile(many[0]) in THREES.next_tiles
 
 
+ANY_ARRAY = arrays(
+    st.sampled_from([np.uint8, np.int8, np.int64, np.uint64, np.float32, np.bool, np.dtype("U2")]),
+    array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4) | st.just((2, 4, 4)) | st.just((1, 16)) | st.just((2, 2, 3)),
+)
+
+
+@given(ANY_ARRAY, st.booleans(), st.none() | ANY_ARRAY, st.sampled_from([make("2048"), SMALL, THREES]))
+def test_any_array_is_read_or_refused(array: Any, faces: bool, extras: Any, game: Game) -> None:
+    try:
+        found = game.from_array(array, faces=faces, extras=extras)
+    except af.InputError:
+        return
+    assert len(found) == len(array)
+    cells = game.to_array(found)
+    assert cells.size == 0 or cells.max() <= game.top
+    assert [str(state) for state in found] == [game.format(state) for state in found]
+    game.afterstates_many(found)
+
+
 def test_the_next_tile_must_be_given() -> None:
     with pytest.raises(af.InputError, match="cells alone do not say which tile comes next"):
         THREES.from_array(np.zeros((2, 4, 4), int))
@@ -276,6 +297,10 @@ def test_games_compare_by_what_they_are(tmp_path: Any) -> None:
     assert pickle.loads(pickle.dumps(game)) is game
     assert pickle.loads(pickle.dumps(twin)) == game
     assert type(pickle.loads(pickle.dumps(Other(game.shape)))) is Other
+    other = copy.copy(game)
+    assert other == game
+    other.name = "another"
+    assert (other != game, game.name, make("2048").name) == (True, "2048", "2048")
     changed = Twenty48Game(game.shape)
     changed.tables = changed.tables._replace(rows=changed.tables.rows + np.uint64(1))
     assert changed != game

@@ -1,6 +1,6 @@
 """Games compare by what they are, not by which object they are: a pickled network's game is still its game."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -24,6 +24,12 @@ class ByFacts:
 
     def __hash__(self) -> int:
         return hash(self._facts())
+
+    def __copy__(self) -> Self:
+        """An object of its own, which can be changed; pickling would give the same one again."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        return twin
 
     def _facts(self) -> tuple[str, str, Shape]:
         return self.name, self.rules, self.shape
