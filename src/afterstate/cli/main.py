@@ -15,6 +15,7 @@ from io import TextIOWrapper
 import typer
 
 from afterstate.cli import bench, evaluate, info, judge, move, perft, play, plot, recipes, report, reproduce, solve, train
+from afterstate.cli.common import show_warnings
 from afterstate.errors import AfterstateError, DivergedError, FileError, InputError, ModelError, ResourceError
 
 
@@ -57,6 +58,7 @@ def version(
 
         print(installed("afterstate"))
         raise typer.Exit
+    show_warnings()
 
 
 def exit_code(error: BaseException) -> Exit:
