@@ -14,6 +14,7 @@ from io import TextIOWrapper
 
 import typer
 
+import afterstate
 from afterstate.cli import bench, evaluate, info, judge, move, perft, play, plot, recipes, report, reproduce, solve, train
 from afterstate.cli.common import show_warnings
 from afterstate.errors import AfterstateError, DivergedError, FileError, InputError, ModelError, ResourceError
@@ -54,9 +55,7 @@ def version(
     show: bool = typer.Option(False, "--version", help="Print the version and exit."),
 ) -> None:
     if show:
-        from importlib.metadata import version as installed
-
-        print(installed("afterstate"))
+        print(afterstate.__version__)
         raise typer.Exit
     show_warnings()
 
