@@ -43,11 +43,12 @@ Bodies = Callable[[type], Iterable[Callable[..., Any]]]
 
 def prepare_folder(sources: str) -> Path | None:
     """Make the folder for kernels of these sources (a hash); None if there is no place. Tidies up beside it."""
+    home = Path()
     try:
         home = Path(os.environ.get("AFTERSTATE_CACHE") or _cache_home() / "afterstate")
         folder = _open_folder(home / f"kernels-{sources}")
     except (OSError, RuntimeError) as error:  # no such place, or no home folder
-        _warn(error)
+        _warn(home, error)
         return None
     for other in home.glob("kernels-*"):
         with suppress(OSError):  # another process may be tidying up, too
@@ -65,19 +66,21 @@ def _open_folder(folder: Path) -> Path:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = folder.stat()
     if hasattr(os, "geteuid") and (found.st_uid != os.geteuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
-        raise PermissionError(f"other users may write to {folder}")
+        raise PermissionError(f"other users may write to {folder.name}")
     with suppress(OSError):  # a read-only disk
         os.utime(folder)
     return folder
 
 
-def _warn(error: Exception) -> None:
+def _warn(place: Path, error: Exception) -> None:
     """Say that kernels are not kept, once in a process."""
     global _warned  # noqa: PLW0603
     if not _warned:
         _warned = True
-        advice = "every start compiles them again, until AFTERSTATE_CACHE names a folder with room"
-        _log.warning("compiled kernels cannot be kept: %s; %s", error, advice)
+        system = error if isinstance(error, OSError) else error.__cause__
+        reason = getattr(system, "strerror", None) or error
+        advice = "every start compiles them again; set AFTERSTATE_CACHE to a folder that has room for them"
+        _log.warning("compiled kernels cannot be kept in %s (%s): %s", place, reason, advice)
 
 
 def stamp(thing: Any) -> None:
@@ -123,7 +126,7 @@ class KernelCache(NullCache):  # type: ignore[misc]
             with atomic_write(path) as file:
                 file.write(_hash(key, body) + body)
         except Exception as error:
-            _warn(error)
+            _warn(self.folder.parent, error)
 
     def _find(self, arguments: Any, codegen: Any) -> tuple[Path, str] | None:
         """The file for a signature, and what it is for in full; None if that cannot be told from one process to the next."""
