@@ -63,9 +63,9 @@ def reading(path: Path | str, kind: type[FileError] = FileError) -> Iterator[Non
 
 
 def parse_json(text: bytes | str) -> Any:
-    """JSON of a file. Whatever is wrong with it is a ValueError, nesting without end included."""
+    """JSON of a file, in UTF-8. Whatever is wrong with it is a ValueError, nesting without end included."""
     try:
-        return json.loads(text)
+        return json.loads(text.decode() if isinstance(text, bytes) else text)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
 

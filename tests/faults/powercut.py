@@ -28,7 +28,9 @@ class Moment:
     """A moment at which the power may fail."""
 
     what: str  # the call that comes next, or has just ended
-    names: dict[str, dict[str, int | None]]  # names of each folder that are sure to be there; a file's number, None for a folder
+    names: dict[
+        str, dict[str, int | None]
+    ]  # names of each folder that are sure to be there; a file's number, None for a folder
     names_now: dict[str, dict[str, int | None]]
     data: dict[int, bytes]  # of files, by number, that are sure to be there
     data_now: dict[int, bytes]
