@@ -386,9 +386,7 @@ class Trainer:
         """Continue from a checkpoint."""
         state = self.state = restore_checkpoint(file, self.plan, self.team)
         self.saved = state.mark
-        lost = self.log.rewind(
-            state.games, blocks=state.games - state.in_block, evals=state.evaluated, measured=state.measured
-        )
+        lost = self.log.rewind(state.games, blocks=state.games - state.in_block, evals=state.evaluated, measured=state.measured)
         for record in self.folder.read_metrics():
             if record["kind"] == "block":
                 self.watch.see(record)
