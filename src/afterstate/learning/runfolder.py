@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -9,13 +10,25 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from afterstate.errors import FileError, InputError, ModelError, ResourceError
-from afterstate.files import atomic_write, hold_folder, is_file, is_finite, is_folder, parse_json, parse_toml
+from afterstate.errors import FileError, ModelError, ResourceError
+from afterstate.files import (
+    atomic_write,
+    hold_folder,
+    is_file,
+    is_finite,
+    is_folder,
+    parse_json,
+    parse_toml,
+    reading,
+    sync_folder,
+)
 from afterstate.learning.options import TrainOptions, read_options
 from afterstate.network.modelfile import read_training
 from afterstate.network.training import Block
 
 ROOT = Path("runs")
+_LONGEST_CONFIG = 1_000_000  # bytes
+_LAST_OPTION = re.compile(rb"^(# )?recipe =", re.MULTILINE)  # `write_config` writes every option, and this one last
 
 
 class RunFolder:
@@ -57,9 +70,12 @@ class RunFolder:
         next free name, or fail if the name was given.
         """
         while True:
+            new = [parent for parent in self.path.absolute().parents if not is_folder(parent)]
             try:
                 self.path.mkdir(parents=True, exist_ok=True)
                 self.last.parent.mkdir()
+                for parent in (self.path.parent, *(parent.parent for parent in new)):
+                    sync_folder(parent)
                 break
             except FileExistsError as error:
                 if self._root is None or not is_folder(self._root):
@@ -109,16 +125,16 @@ class RunFolder:
             file.write("".join(lines).encode())
 
     def read_config(self) -> TrainOptions:
-        """The options that the run was started with; an unknown key is an error."""
-        try:
+        """The options that the run was started with; an unknown key is an error, and so is a file that was cut off."""
+        with reading(self.config):
             with open(self.config, "rb") as file:
-                values = parse_toml(file.read())
-        except (OSError, ValueError) as error:
-            raise FileError(f"cannot read {self.config}: {error}") from error
-        try:
-            return TrainOptions(**read_options(values, str(self.config)))
-        except InputError as error:
-            raise FileError(f"{self.config}: {error}") from error
+                text = file.read(_LONGEST_CONFIG + 1)
+            if len(text) > _LONGEST_CONFIG:
+                raise FileError(f"{self.config} is longer than {_LONGEST_CONFIG} bytes: it is not the config of a run")
+            options = TrainOptions(**read_options(parse_toml(text), str(self.config)))
+        if not _LAST_OPTION.search(text):
+            raise FileError(f"{self.config} is cut off: the last of its options, recipe, is not there, not even as a comment")
+        return options
 
     def _check_room(self, room: int) -> None:
         """Refuse to start a run whose checkpoints would not fit on the disk."""
@@ -205,7 +221,8 @@ def find_model(path: Path | str) -> Path:
 
 
 _WHOLE = ("games", "count", "win_tile")
-_PERHAPS = ("interval", "moves_per_s", "training_seconds")  # may be null: a block of one game has no interval
+# may be null: a block of one game has no interval
+_PERHAPS = ("interval", "moves_per_s", "training_seconds", "alpha", "mean_error", "mean_rate", "out_of_range")
 
 
 def _wrong_field(record: Any) -> str | None:
@@ -226,7 +243,7 @@ def _are_rates(reached: Any) -> bool:
     """Whether this maps tiles to rates."""
     if not isinstance(reached, dict) or not reached:
         return False
-    return all(tile.isdecimal() and _is_rate(rate) for tile, rate in reached.items())
+    return all(tile.isascii() and tile.isdecimal() and len(tile) < 10 and _is_rate(rate) for tile, rate in reached.items())
 
 
 def _is_rate(value: Any) -> bool:
