@@ -16,6 +16,7 @@ from browsing import (
     ask_server,
     at,
     game_of,
+    let_in,
     new_game,
     shorten_runs,
     slide,
@@ -301,8 +302,10 @@ def test_the_theme_is_chosen_and_kept(visit: Begin, server: Served) -> None:
 def test_a_foreign_page_cannot_drive_it(browser: Browser, server: Served) -> None:
     """Requests from another origin fail in a browser."""
     context = browser.new_context()
+    elsewhere = server.address.replace("127.0.0.1", "localhost")  # another origin by name, the same server
+    let_in(context, elsewhere)
     page = context.new_page()
-    page.goto(f"{server.address.replace('127.0.0.1', 'localhost')}/")  # another origin by name, the same server
+    page.goto(f"{elsewhere}/")
     answer = page.evaluate(
         "address => fetch(address + '/api/new', {method: 'POST', headers: {'content-type': 'application/json'}, body: '{}'})"
         ".then(a => a.status, () => 'refused')",
