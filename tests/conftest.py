@@ -45,13 +45,17 @@ LONGEST = (
 )
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="the long versions of the tests in tests/faults")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     ranks = {f"test_{name}": rank for rank, name in enumerate(LONGEST)}
     items.sort(key=lambda item: ranks.get(item.path.stem, len(ranks)))
 
 
 # helpers whose asserts tell as much as those of a test
-pytest.register_assert_rewrite("commandline", "positions", "searching", "serving", "browsing")
+pytest.register_assert_rewrite("commandline", "positions", "searching", "serving", "browsing", "hammering")
 
 
 @pytest.fixture(scope="session")

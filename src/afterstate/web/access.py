@@ -4,11 +4,11 @@ The link's token becomes a cookie that scripts cannot read and that foreign site
 Programs send the token as `Authorization: Bearer TOKEN`.
 """
 
-import hmac
 import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hmac import compare_digest, digest
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from afterstate.errors import InputError
@@ -82,7 +82,7 @@ class Access:
     @property
     def key(self) -> str | None:
         """What a foreign page sends instead of the token. It opens nothing but the question for a move."""
-        return None if self.token is None else hmac.digest(self.token.encode(), b"move", "sha256").hex()[:32]
+        return None if self.token is None else digest(self.token.encode(), b"move", "sha256").hex()[:32]
 
     def check(self, method: str, path: str, query: str, headers: Mapping[str, str], port: int) -> Refusal | None:
         """None if a request may pass; otherwise what it is told, which may be the cookie."""
@@ -120,7 +120,7 @@ def cookie_name(port: int) -> str:
 
 def _same(given: str, wanted: str | None) -> bool:
     """Compare in a time that tells nothing about how much was right."""
-    return wanted is not None and hmac.compare_digest(given.encode(), wanted.encode())
+    return wanted is not None and compare_digest(given.encode(), wanted.encode())
 
 
 def _refuse(path: str, headers: Mapping[str, str]) -> Refusal:
