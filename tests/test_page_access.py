@@ -140,7 +140,7 @@ def test_the_model_plays_the_foreign_page(browser: Browser, page: Page, inviting
 
 def test_the_model_plays_the_foreign_page_to_its_end(browser: Browser, page: Page, inviting: Served, elsewhere: str) -> None:
     page.goto(f"{elsewhere}/foreign2048.html")
-    page.evaluate("() => { cells = [2, 4, 2, 4, 4, 2, 4, 2, 2, 4, 2, 4, 4, 2, 8, 8]; draw(cells); }")
+    page.evaluate("() => { cells = [2, 4, 2, 4, 4, 2, 4, 2, 2, 4, 2, 4, 4, 2, 8, 8]; draw([]); }")
     page.add_script_tag(content=script_of(browser, inviting).replace("const DEPTH = 3", "const DEPTH = 1"))
     page.locator(BUTTON).click()
     expect(page.locator(BUTTON)).to_have_attribute("data-why", "The game is over.")

@@ -22,19 +22,20 @@ _PAGE = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-{refresh}<title>Afterstate</title>
+{script}<title>Afterstate</title>
 <h1>{title}</h1>
 <p>{text}</p>
 </html>
 """
 _CLOSED = _PAGE.format(
-    refresh="",
+    script="",
     title="Open the link with the token",
     text="This page belongs to whoever started it. Open the link that <code>afterstate play</code> printed in the terminal: "
     "it ends with <code>?token=...</code>. If the server was started again, its token is a new one.",
 )
-# the browser holds the cookie back if another site has led here; the page's own reload sends it
-_AGAIN = _PAGE.format(refresh='<meta http-equiv="refresh" content="0">\n', title="Afterstate", text="One moment ...")
+# the browser holds the cookie back if another site's link has led here; it sends it when our own page asks
+OPEN = "/again.js"
+_AGAIN = _PAGE.format(script=f'<script src="{OPEN}" defer></script>\n', title="Afterstate", text="One moment ...")
 
 
 def check_token(text: str) -> str:
@@ -86,7 +87,7 @@ class Access:
 
     def check(self, method: str, path: str, query: str, headers: Mapping[str, str], port: int) -> Refusal | None:
         """None if a request may pass; otherwise what it is told, which may be the cookie."""
-        if self.token is None:
+        if self.token is None or path == OPEN:
             return None
         known = self._is_known(path, headers, port)
         parameters = parse_qsl(query, keep_blank_values=True)
