@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from commandline import PATIENCE
 from serving import BOARD, TOKEN
 
 JSON = "content-type: application/json\r\n"
@@ -123,7 +124,7 @@ def half_sent(port: int, count: int) -> list[socket.socket]:
     """Connections that have sent half a request and stay open."""
     opened = []
     for number in range(count):
-        opened.append(socket.create_connection(("127.0.0.1", port)))
+        opened.append(socket.create_connection(("127.0.0.1", port), PATIENCE))
         opened[-1].sendall(HALF[number % len(HALF)])
     return opened
 

@@ -1,7 +1,11 @@
 """The token and foreign pages in a real browser: the link, what people see without it, and the script for another site."""
 
 import http.server
+import json
+import os
 import re
+import shutil
+import subprocess
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -12,6 +16,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from browsing import at, let_in
+from commandline import PATIENCE
 from serving import TOKEN, Served, make_models, served
 
 HERE = Path(__file__).parent
@@ -111,6 +116,18 @@ def test_an_open_page_says_that_the_token_is_another_one(page: Page, tmp_path: P
         other = page.context.new_page()
         other.goto(f"{first.address}/?token=another-token-than-before")
         expect(at(page, "server-away")).to_be_hidden()
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_the_commands_that_the_page_shows_work_in_a_shell(page: Page, inviting: Served, method: str) -> None:
+    if shutil.which("curl") is None:
+        pytest.skip("there is no curl")
+    let_in(page.context, inviting.address)
+    page.goto(f"{inviting.address}/docs.html")
+    command = page.locator(f"[aria-labelledby={method}-api-move] pre code").filter(has_text="curl").inner_text()
+    environment = os.environ | {"AFTERSTATE_TOKEN": TOKEN}
+    shown = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=environment, timeout=PATIENCE, check=True)
+    assert json.loads(shown.stdout)["move"] in {"down", "left"}
 
 
 # --- the script for another site -----------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from afterstate.web.connections import MOST
+from commandline import PATIENCE
 from hammering import BAD, Footprint, footprint, half_sent, hammer
 from serving import Served, make_models, served
 from test_web_process import fetch
@@ -79,7 +80,7 @@ def test_nonsense_writes_no_long_log(server: Served) -> None:
     import socket
 
     for number in range(400):
-        with socket.create_connection(("127.0.0.1", server.port)) as one:
+        with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as one:
             one.sendall(BAD[number % len(BAD)])
     assert fetch(f"{server.address}/api/about")
     assert len(server.lines) < 30
