@@ -208,6 +208,25 @@ def test_the_oldest_idle_connection_makes_room(monkeypatch: pytest.MonkeyPatch) 
     run(test)
 
 
+def test_who_never_asks_makes_room_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    limit(monkeypatch)
+    monkeypatch.setattr(connections, "GRACE", 0.0)
+    monkeypatch.setattr(connections, "most_open", lambda: 2)
+
+    async def test() -> None:
+        async with serving() as (_, _, connect):
+            asked, writer = await connect()
+            writer.write(GET)
+            assert b"200 OK" in await asked.read(100)
+            silent, _ = await connect()
+            await connect()
+            assert await closed(silent) == b""  # although it is younger
+            writer.write(GET)
+            assert b"200 OK" in await asked.read(100)
+
+    run(test)
+
+
 def test_nonsense_during_an_answer_ends_the_connection(caplog: pytest.LogCaptureFixture) -> None:
     """A bad chunk came while the answer was under way: uvicorn logged two tracebacks."""
 
@@ -226,7 +245,7 @@ def test_nonsense_during_an_answer_ends_the_connection(caplog: pytest.LogCapture
     assert not [record for record in caplog.records if record.exc_info]
 
 
-@pytest.mark.parametrize(("files", "most"), [(1024, 300), (256, 85), (4, 8), (10**6, 300), (-1, 300)])
+@pytest.mark.parametrize(("files", "most"), [(1024, 500), (256, 128), (4, 8), (10**6, 500), (-1, 500)])
 def test_few_files_allow_few_connections(monkeypatch: pytest.MonkeyPatch, files: int, most: int) -> None:
     import resource
 

@@ -22,8 +22,8 @@ Stage = Literal["waiting", "sending", "answering", "reading"]
 # seconds for each stage: until a request is complete, until its body is, until the client has read the answer
 LIMITS: dict[Stage, float | None] = {"waiting": 10.0, "sending": 30.0, "answering": None, "reading": 120.0}
 IDLE = 5  # seconds that a connection may stay open between two requests
-MOST = 300  # open connections
-BACKLOG = 128  # connections that the system holds for us; they are accepted at once, before we can close others
+MOST = 500  # open connections
+GRACE = 1.0  # seconds that a new connection has for its first request before it may have to make room
 EVERY = 60.0  # seconds between two lines of one kind in the log
 KINDS = 100  # kinds of lines that the log tells apart
 
@@ -37,7 +37,7 @@ def most_open() -> int:
         resource: Any = import_module("resource")  # not on every system
         soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         if soft != resource.RLIM_INFINITY:
-            return max(8, min(MOST, int(soft) // 3))
+            return max(8, min(MOST, int(soft) // 2))
     return MOST
 
 
@@ -53,9 +53,14 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         self._begin("waiting")
         if len(self.connections) > most_open():
-            others = [one for one in self.connections if isinstance(one, Connection) and one.stage != "answering"]
-            min(others, key=lambda one: one.since).end()
+            self._make_room()
             _log.warning("closed a connection, since more than %d were open", most_open())
+
+    def _make_room(self) -> None:
+        """Close the oldest connection that has never asked anything; without one, the oldest that waits for no answer."""
+        idle = [one for one in self.connections if isinstance(one, Connection) and one.stage != "answering"]
+        young = self.loop.time() - GRACE
+        min(idle, key=lambda one: (one.cycle is not None or one.since > young, one.since)).end()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -142,7 +147,8 @@ def configure(app: Any, *, ending: int) -> Config:
     """Settings of uvicorn with these limits; it has `ending` seconds to finish its answers when it stops."""
     config = Config(
         app, http=Connection, ws="none", lifespan="on", log_level="warning", access_log=False, server_header=False,
-        backlog=BACKLOG, timeout_keep_alive=IDLE, timeout_graceful_shutdown=ending,
+        backlog=max(8, most_open() // 4),  # accepted at once, before we can close others
+        timeout_keep_alive=IDLE, timeout_graceful_shutdown=ending,
     )  # fmt: skip
     sparing = Sparing()
     for name in ("uvicorn.error", "asyncio"):
