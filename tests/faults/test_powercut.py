@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from powercut import Moment, after_cut, watched
 
 from afterstate.learning.options import TrainOptions
 from afterstate.learning.runfolder import RunFolder
 from afterstate.learning.trainer import Run, Trainer, resume, train
 from afterstate.network.modelfile import load_model, read_training
+from powercut import Moment, after_cut, watched
 
 # TC keeps numbers beside the weights; blocks, evaluations and checkpoints do not end together
 OPTIONS = TrainOptions(

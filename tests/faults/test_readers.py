@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mutations import mutate
 
 from afterstate.errors import AfterstateError
 from afterstate.games.game import Game, make
@@ -37,6 +36,7 @@ from afterstate.play.reproduction import _Task
 from afterstate.report.curves import Curve, merge
 from afterstate.rng import Random
 from afterstate.units import parse_bytes, parse_count, parse_rate, parse_share, parse_time
+from mutations import mutate
 
 OPTIONS = TrainOptions(
     network="012,345", method="tc", games=60, block=25, threads=1, starts="carousel", stages="0,64", eval_every=20, eval_games=2

@@ -11,17 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from afterstate.errors import FileError, ModelError, ResourceError
-from afterstate.files import (
-    atomic_write,
-    hold_folder,
-    is_file,
-    is_finite,
-    is_folder,
-    parse_json,
-    parse_toml,
-    reading,
-    sync_folder,
-)
+from afterstate.files import atomic_write, hold_folder, is_file, is_folder, parse_toml, reading, sync_folder
+from afterstate.learning.metrics import Metrics
 from afterstate.learning.options import TrainOptions, read_options
 from afterstate.network.modelfile import read_training
 from afterstate.network.training import Block
@@ -157,22 +148,7 @@ class RunFolder:
 
     def read_metrics(self) -> list[dict[str, Any]]:
         """All lines of the metrics; a last line that was cut off is ignored."""
-        records = []
-        try:
-            lines = self.metrics.read_bytes().splitlines() if self.metrics.exists() else []
-        except OSError as error:
-            raise FileError(f"cannot read {self.metrics}: {error.strerror}") from error
-        for number, line in enumerate(lines, start=1):
-            try:
-                record = parse_json(line)
-            except ValueError as error:
-                if number == len(lines):
-                    break
-                raise FileError(f"{self.metrics}, line {number}: not JSON") from error
-            if wrong := _wrong_field(record):
-                raise FileError(f"{self.metrics}, line {number}: not a line of metrics: {wrong!r} is missing or wrong")
-            records.append(record)
-        return records
+        return Metrics(self.metrics).lines()
 
     def best_so_far(self) -> Block | None:
         """The games that the best checkpoint was kept for; None if there is none yet."""
@@ -218,41 +194,6 @@ def find_model(path: Path | str) -> Path:
     if not is_file(path):
         raise FileError(f"there is no model or run {path}")
     return path
-
-
-_WHOLE = ("games", "count", "win_tile")
-# may be null: a block of one game has no interval
-_PERHAPS = ("interval", "moves_per_s", "training_seconds", "alpha", "mean_error", "mean_rate", "out_of_range")
-
-
-def _wrong_field(record: Any) -> str | None:
-    """The first field of a metrics line that readers need but cannot use; None if all are valid."""
-    if not isinstance(record, dict):
-        return "kind"
-    sound = {"kind": record.get("kind") in ("block", "eval"), "reached": _are_rates(record.get("reached"))}
-    sound |= {name: type(record.get(name)) is int and _is_number(record[name]) for name in _WHOLE}
-    sound["count"] = sound["count"] and record["count"] > 0
-    sound |= {"mean": _is_number(record.get("mean")), "win_rate": _is_rate(record.get("win_rate"))}
-    sound |= {name: record.get(name) is None or _is_number(record[name]) for name in _PERHAPS}
-    sound["interval"] &= "interval" in record
-    sound |= {name: is_finite(value) for name, value in record.items() if name not in sound}
-    return next((name for name, is_sound in sound.items() if not is_sound), None)
-
-
-def _are_rates(reached: Any) -> bool:
-    """Whether this maps tiles to rates."""
-    if not isinstance(reached, dict) or not reached:
-        return False
-    return all(tile.isascii() and tile.isdecimal() and len(tile) < 10 and _is_rate(rate) for tile, rate in reached.items())
-
-
-def _is_rate(value: Any) -> bool:
-    return _is_number(value) and 0 <= value <= 1
-
-
-def _is_number(value: Any) -> bool:
-    """Whether this is a number that can be plotted: no bool, no NaN, and within 64 bits."""
-    return type(value) in (int, float) and abs(value) < 2**63
 
 
 def options_as_dict(options: TrainOptions) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from afterstate.errors import AfterstateError, FileError, InputError, ResourceError
+from afterstate.files import is_file
 from afterstate.games.game import Game, make
 from afterstate.learning.runfolder import RunFolder
 from afterstate.network.modelfile import load_model, open_model
@@ -64,7 +65,8 @@ class Library:
         found = []
         for config in self.runs.glob("*/config.toml"):
             with contextlib.suppress(OSError):  # the folder was just deleted
-                found.append((config.stat().st_mtime, config.parent))
+                if config.is_file():  # a pipe would keep us waiting
+                    found.append((config.stat().st_mtime, config.parent))
         return {make_id(path): RunFolder(path) for _, path in sorted(found, reverse=True)}
 
     def _sources(self) -> list[Source]:
@@ -190,7 +192,7 @@ def game_of(ref: messages.GameRef) -> Game:
 
 def _model_of(folder: RunFolder) -> Path | None:
     try:
-        return folder.model
+        return folder.model if is_file(folder.model) else None
     except AfterstateError:
         return None
 
