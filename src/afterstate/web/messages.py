@@ -7,14 +7,15 @@ from pydantic import BaseModel, ConfigDict, Field
 DEPTH, MOVE_TIME = 5, 2.0  # most slides and most seconds of a search
 MOVES = 300_000  # most moves of one game
 WATCHED = 100_000  # most moves in one answer
-TEXT = 400  # most characters of a board
+TEXT = 2000  # most characters of a board
 
 SlideName = Literal["up", "right", "down", "left"]
 BoardText = Annotated[
     str,
     Field(
         max_length=TEXT,
-        description="the tiles row by row, with / between rows; if the rules show the next tile, it follows: | next 2",
+        description="the tiles row by row, with / between rows; lists, tables and one hex digit a cell are read, too; "
+        "if the rules show the next tile, it follows: | next 2",
         examples=["2 4 8 16 / 0 2 4 8 / 0 0 2 4 / 0 0 0 2"],
     ),
 ]
