@@ -23,7 +23,7 @@ from afterstate.units import shorten
 _EMPTY = {".", "_", "-", "\N{MIDDLE DOT}"}
 _ACROSS, _DOWN = "─━┄┅┈┉╌╍═╴╶╸╺╼╾", "│┃┆┇┊┋╎╏║╵╷╹╻╽╿"
 _PLAIN = (
-    {code: "+" for code in range(0x2500, 0x2580)}  # box-drawing characters
+    dict.fromkeys(range(9472, 9600), "+")  # box-drawing characters
     | {ord(one): "-" for one in _ACROSS}
     | {ord(one): "|" for one in _DOWN}
     | {ord(one): " " for one in "\"'"}
@@ -74,7 +74,9 @@ def _check_count(rows: list[list[str]], count: int, shape: Shape, text: str) -> 
     if count != shape.cells:
         raise InputError(f"a {shape} board has {shape.cells} cells, but {count} were given{where}: {quote(text)}")
     if where:
-        raise InputError(f"a {shape} board has {shape.rows} rows of {shape.columns} cells, but these differ{where}: {quote(text)}")
+        raise InputError(
+            f"a {shape} board has {shape.rows} rows of {shape.columns} cells, but these differ{where}: {quote(text)}"
+        )
 
 
 def _rows(text: str, shape: Shape) -> list[list[str]]:

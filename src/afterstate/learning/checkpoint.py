@@ -1,5 +1,6 @@
 """Checkpoints: a network with all that a run needs to continue exactly."""
 
+import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import numpy as np
 from afterstate.errors import FileError, ModelError
 from afterstate.games.results import Results, make_results
 from afterstate.learning.plan import Plan
-from afterstate.learning.runfolder import options_as_dict
+from afterstate.learning.runfolder import is_complete, options_as_dict
 from afterstate.learning.starts import Carousel
 from afterstate.learning.team import Team
 from afterstate.network.modelfile import has_tensors, load_tensors, save_model
@@ -45,25 +46,37 @@ def describe(plan: Plan, team: Team, state: RunState, *, block: Block | None = N
     )  # fmt: skip
 
 
-def save_checkpoint(path: Path, plan: Plan, team: Team, state: RunState) -> None:
-    """Write the network, what its rules keep, the current block, and the boards that games begin on."""
+def save_checkpoint(path: Path, plan: Plan, team: Team, state: RunState, *, slim: bool = False) -> None:
+    """Write the network, what its rules keep (unless `slim`), the current block, and the boards that games begin on."""
     part = state.results.part(0, state.in_block)
     more: dict[str, Any] = {f"block.{name}": array for name, array in part._asdict().items()}
-    more |= team.tables.kept
+    if not slim:
+        more |= team.tables.kept
     for name, pool in _pools(team).items():
         more |= {f"{name}.{each}": getattr(pool, each) for each in _POOL}
     team.network.training = describe(plan, team, state)
     save_model(team.network, path, more=more)
 
 
+def is_slim(path: Path, plan: Plan) -> bool:
+    """Whether a checkpoint lacks all that its learning rules keep: enough to play, not to learn on."""
+    return bool(plan.kept) and not any(has_tensors(path, [name]) for name in plan.kept)
+
+
 def restore_checkpoint(path: Path, plan: Plan, network: Network, team: Team) -> RunState:
     """Read the rest of what `save_checkpoint` wrote, after the network itself."""
-    training = network.training
+    training, slim = network.training, is_slim(path, plan)
+    if slim and not is_complete(plan.options, training):
+        run = path.parent.parent
+        raise FileError(
+            f"run {run} was complete after {training.games} games and has kept only what play needs (--keep keeps all), so it "
+            f"cannot go on: start a new run from its weights, afterstate train --from {shlex.quote(str(run))}"
+        )
     part = Results(*(load_tensors(path, [f"block.{name}"])[f"block.{name}"] for name in Results._fields))
     if len(training.tally) != len(team.sums()):
         raise ModelError(f"{path} is not a checkpoint: it has no statistics of its current block")
     team.forget_sums(np.array(training.tally))
-    for name, kept in team.tables.kept.items():
+    for name, kept in team.tables.kept.items() if not slim else ():
         kept[:] = load_tensors(path, [name])[name]
     _restore_pools(path, team)
     count, size = len(part.scores), plan.options.block
