@@ -68,7 +68,7 @@ def test_what_a_run_keeps_is_asked_before_it_starts(trainer: Page, runs: Path) -
     shorten_runs(trainer, games="300", network=NETWORK, method="tc")
     trainer.get_by_role("radio", name="Own options").check()
     for name, keep in (("slim", False), ("whole", True)):
-        trainer.get_by_label("Name").fill(name)
+        trainer.get_by_role("textbox", name="Name").fill(name)
         at(trainer, "train-keep").set_checked(keep)
         at(trainer, "train-start").click()
         expect(row(trainer, name)).to_have_attribute("data-status", "done")

@@ -8,26 +8,28 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from afterstate.learning.runfolder import RunFolder
 from browsing import Visit, ask_server, at
 from serving import make_models, served
 
 
 @pytest.fixture(scope="module")
 def models(original: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a run, beside which a random network and one of Threes! are given."""
+    """A folder with a run and a weaker one, of random weights; a model of Threes! lies beside it."""
     folder = tmp_path_factory.mktemp("versus")
-    shutil.copytree(original, folder / "runs" / "trained")
-    make_models(folder)
+    for name in ("trained", "weak"):
+        shutil.copytree(original, folder / "runs" / name)
+    shutil.copy(make_models(folder)[0], RunFolder(folder / "runs" / "weak").best)
     return folder
 
 
 @pytest.fixture
 def versus(browser: Browser, models: Path) -> Iterator[Page]:
-    with served(models / "runs", models / "2048.safetensors", models / "threes.safetensors") as server:
+    with served(models / "runs", models / "threes.safetensors") as server:
         visit = Visit(browser, server.address)
         page = visit.open("#versus")
         choose(page, "versus-model-a", "trained")
-        choose(page, "versus-model-b", "2048")
+        choose(page, "versus-model-b", "weak")
         yield page
         visit.close()
 
@@ -48,7 +50,7 @@ def test_two_boards_move_in_step_from_one_seed(versus: Page) -> None:
     at(versus, "versus-step").click()
     at(versus, "versus-step").click()
     at(versus, "versus-step").click()
-    for letter, name in (("a", "trained"), ("b", "2048")):
+    for letter, name in (("a", "trained"), ("b", "weak")):
         body = {
             "model": known[name],
             "depth": 1,

@@ -19,8 +19,8 @@ class Side {
     const name = letter.toUpperCase();
     const mark = h("span", { class: `versus-letter chart-c${letter === "a" ? 1 : 2}` }, name);
     const head = h("div", { class: "row apart" }, mark, this.title, this.score);
-    this.element = h("section", { class: "card stack tight versus-side", "aria-label": `Board ${name}` }, head, this.slot,
-      this.facts);
+    const props = { class: "card stack tight versus-side", "aria-label": `Board ${name}` };
+    this.element = h("section", props, head, this.slot, this.facts);
   }
 
   /** Stands at the beginning of a game. */
@@ -98,7 +98,7 @@ export class BoardPair extends EventTarget {
     this.app = app;
     this.sides = ["a", "b"].map((letter) => new Side(app, letter));
     this.element = h("div", { class: "versus-boards" }, this.sides.map((side) => side.element));
-    Object.assign(this, { running: false, speed: 8, turn: 0 });
+    Object.assign(this, { running: false, speed: 8, turn: 0, moves: 0, stepping: Promise.resolve() });
   }
 
   /** Sets up the game of a seed; `players` are two of {model, name, depth}. */
@@ -130,9 +130,12 @@ export class BoardPair extends EventTarget {
     this.dispatchEvent(new Event("stop"));
   }
 
-  async step() {
+  /** One move of each, after those that were asked for before. */
+  step() {
     this.pause();
-    await this.#advance((this.turn += 1), 1);
+    const { turn } = this;
+    this.stepping = this.stepping.catch(() => undefined).then(() => this.#advance(turn, 1));
+    return this.stepping;
   }
 
   async #run(turn) {

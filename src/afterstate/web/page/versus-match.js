@@ -6,8 +6,8 @@ import { percent, signed } from "./scale.js";
 
 const POLL_MS = 400;
 const COUNTS = [20, 100, 300, 1000];
-const SEEDS = "Game number n has the same seed for both. That hardly sharpens the comparison: after the first different "
-  + "move, the two games have little in common";
+const SEEDS = "Game number n has the same seed for both. That hardly sharpens the comparison: after the first "
+  + "different move, the two games have little in common";
 let last = null; // the match that this page has started; it goes on while another view is shown
 
 export class MatchCard {
@@ -122,7 +122,8 @@ function table(match) {
   const [a, b] = match.sides;
   const { mean, interval, ahead } = match.difference;
   const spread = (value, half) => `${whole(value)}${half === null ? "" : ` ± ${whole(half)}`}`;
-  const rate = ({ win_rate: share, win_interval: [low, high] }) => `${percent(share)} (${percent(low)} to ${percent(high)})`;
+  const rate = ({ win_rate: share, win_interval: [low, high] }) =>
+    `${percent(share)} (${percent(low)} to ${percent(high)})`;
   const gap = interval === null ? signed(mean) : `${signed(mean)} ± ${whole(interval)}`;
   const rows = [
     ["Mean score", spread(a.mean, a.interval), spread(b.mean, b.interval), gap],
@@ -148,7 +149,7 @@ function note(match) {
   const { games, correlation } = match.difference;
   const measured = correlation === null ? ""
     : ` (correlation of the scores here: ${correlation.toFixed(2).replace("-", "−")})`;
-  const words = `${whole(games)} games each, seed ${match.seed}. ± is half of a 95% interval; that of the difference is by `
-    + "Student's t, game by game.";
+  const words = `${whole(games)} games each, seed ${match.seed}. ± is half of a 95% interval; `
+    + "that of the difference is by Student's t, game by game.";
   return h("p", { class: "muted little" }, `${words} ${SEEDS}${measured}.`);
 }

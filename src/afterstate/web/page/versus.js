@@ -7,7 +7,7 @@ import { keep, setting } from "./store.js";
 import { BoardPair } from "./versus-boards.js";
 import { MatchCard } from "./versus-match.js";
 
-const DEPTHS = [[1, "Depth 1"], [2, "Depth 2"], [3, "Depth 3"]];
+const DEPTHS = [[1, "1"], [2, "2"], [3, "3"]];
 const SPEEDS = [["4", "Slow"], ["20", "Medium"], ["60", "Fast"], ["600", "Very fast"]];
 
 /** Shows Versus in `root`; returns a function that removes it. */
@@ -91,9 +91,9 @@ class VersusView {
     };
     this.players.replaceChildren(
       box("A", field("Model A", options(models), model, "versus-model-a", (id) => ({ model: id })),
-        field("Look-ahead A", DEPTHS, depth, "versus-depth-a", (to) => ({ depth: Number(to) }))),
+        field("Depth A", DEPTHS, depth, "versus-depth-a", (to) => ({ depth: Number(to) }))),
       box("B", field("Model B", options(fitting), other, "versus-model-b", (id) => ({ other: id })),
-        field("Look-ahead B", DEPTHS, otherDepth, "versus-depth-b", (to) => ({ otherDepth: Number(to) }))));
+        field("Depth B", DEPTHS, otherDepth, "versus-depth-b", (to) => ({ otherDepth: Number(to) }))));
   }
 
   choose(change) {
