@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from afterstate.games.game import make
 from afterstate.learning.runfolder import RunFolder
+from afterstate.network.modelfile import save_model
 from browsing import Visit, ask_server, at
+from searching import random_network
 from serving import make_models, served
 
 
@@ -19,7 +22,10 @@ def models(original: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("versus")
     for name in ("trained", "weak"):
         shutil.copytree(original, folder / "runs" / name)
-    shutil.copy(make_models(folder)[0], RunFolder(folder / "runs" / "weak").best)
+    make_models(folder)
+    network = random_network(make("2048"), "0123,4567")
+    network.weights *= 1000  # no reward counts beside such values
+    save_model(network, RunFolder(folder / "runs" / "weak").best)
     return folder
 
 
