@@ -113,10 +113,11 @@ def test_a_comparison_can_be_stopped(versus: Page) -> None:
 
 def test_only_models_of_one_game_meet(versus: Page) -> None:
     expect(at(versus, "versus-model-b").locator("option")).to_have_count(2)
+    expect(at(versus, "versus-depth-b")).to_have_value("1")
     choose(versus, "versus-model-a", "threes")
     expect(at(versus, "versus-model-b").locator("option")).to_have_count(1)
     expect(at(versus, "versus-board-b")).to_have_attribute("data-game", "threes")
-    expect(at(versus, "versus-depth-b")).to_have_value("1")
+    expect(at(versus, "versus-depth-b")).to_have_value("2")  # a model meets itself with another depth
 
 
 def test_without_a_model_it_says_where_to_get_one(browser: Browser, tmp_path: Path) -> None:

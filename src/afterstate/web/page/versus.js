@@ -98,7 +98,7 @@ class VersusView {
 
   choose(change) {
     const focused = document.activeElement?.dataset.testid;
-    keep("versus", { ...this.chosen, ...change });
+    keep("versus", { ...setting("versus"), ...change });
     this.fill();
     if (focused) this.players.querySelector(`[data-testid=${focused}]`)?.focus();
   }
