@@ -221,7 +221,7 @@ def test_what_is_not_copied() -> None:
 @pytest.mark.parametrize("method", ["td", "tc"])
 def test_a_run_of_two_threads_keeps_all_it_learned(method: str, tmp_path: Path) -> None:
     """Its checkpoints hold what was learned on copies, and nothing of the copies themselves."""
-    given_: dict[str, Any] = {"network": PATTERNS, "games": 700, "block": 100, "threads": 2, "method": method}
+    given_: dict[str, Any] = {"network": PATTERNS, "games": 700, "block": 100, "threads": 2, "method": method, "keep": True}
     run = train(TrainOptions(**given_), run=tmp_path / "run")
     last = tmp_path / "run/checkpoints/last.safetensors"
     for _ in range(2):

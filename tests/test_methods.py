@@ -69,7 +69,7 @@ def test_a_stopped_run_goes_on_exactly(tmp_path: Path, given: dict[str, Any]) ->
 
 def test_coherence_is_kept_and_asked_for(tmp_path: Path) -> None:
     """E is at most A in size, both move only where a weight was looked up; a checkpoint without them is refused."""
-    run = learn(tmp_path / "run", method="tc")
+    run = learn(tmp_path / "run", method="tc", keep=True)
     folder = RunFolder(run.folder)
     pairs = load_file(folder.last)["coherence"].reshape(-1, 2)
     assert (np.abs(pairs[:, 0]) <= pairs[:, 1] * 1.001).all()
@@ -78,7 +78,7 @@ def test_coherence_is_kept_and_asked_for(tmp_path: Path) -> None:
         f"block.{name}": np.zeros(0, np.uint8 if name == "largest" else np.int64) for name in ("scores", "moves", "largest")
     }
     save_model(run.network, folder.last, more=part)
-    with pytest.raises(FileError, match="lacks coherence"):
+    with pytest.raises(FileError, match="has kept only what play needs"):
         resume(run.folder, {"games": 400})
 
 

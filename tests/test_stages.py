@@ -260,7 +260,7 @@ def test_high_hopes_begin_in_the_first_stage(tmp_path: Path) -> None:
 
 def test_the_second_phase_learns_by_tc(tmp_path: Path) -> None:
     """Rates of TD are all alpha; those of TC fall below it. The checkpoint keeps E and A from the start."""
-    run = learn(tmp_path / "run", alpha=0.25, schedule="100:tc:1.0")
+    run = learn(tmp_path / "run", alpha=0.25, schedule="100:tc:1.0", keep=True)
     blocks = run.metrics
     assert [block["method"] for block in blocks] == ["td", "tc", "tc"]
     assert [block["alpha"] for block in blocks] == [0.25, 1.0, 1.0]

@@ -89,6 +89,63 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
     return max(centre - half, 0.0), min(centre + half, 1.0)
 
 
+@dataclass(frozen=True)
+class Difference:
+    """How much more one player scores than another, game by game with the same seeds."""
+
+    games: int
+    mean: float
+    interval: float  # half the width of its 95 % interval, by Student's t; inf for one game
+    correlation: float | None  # of the two scores of a game; None if one of them never varies
+    ahead: float  # share of the games in which the first scores more; a tie counts as half
+
+
+def compare(one: Results, other: Results) -> Difference:
+    """Compare two players by the games that both have finished."""
+    count = min(len(one.scores), len(other.scores))
+    first, second = (results.scores[:count].astype(np.float64) for results in (one, other))
+    gaps = first - second
+    spread = float(gaps.std(ddof=1)) if count > 1 else math.inf
+    varies = count > 1 and first.std() > 0 and second.std() > 0
+    return Difference(
+        games=count,
+        mean=float(gaps.mean()),
+        interval=student(count - 1) * spread / math.sqrt(count),
+        correlation=float(np.corrcoef(first, second)[0, 1]) if varies else None,
+        ahead=float((gaps > 0).mean() + (gaps == 0).mean() / 2),
+    )
+
+
+def student(freedom: int, confidence: float = 0.95) -> float:
+    """The quantile t of Student's distribution with |T| <= t in this share of cases: student(9) -> 2.262."""
+    if freedom < 1:
+        return math.inf
+    low, high = 0.0, 1.0
+    while _beyond(high, freedom) > 1 - confidence:
+        low, high = high, 2 * high
+    while high - low > 1e-12 * high:
+        middle = (low + high) / 2
+        if _beyond(middle, freedom) > 1 - confidence:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _beyond(t: float, freedom: int) -> float:
+    """The chance of |T| > t, as a finite sum: Abramowitz and Stegun, 26.7.3 and 26.7.4."""
+    angle = math.atan(t / math.sqrt(freedom))
+    cosine = math.cos(angle)
+    odd = freedom % 2
+    term = math.sin(angle) * (cosine if odd else 1.0)
+    total = term if freedom > 1 or not odd else 0.0
+    for step in range(3 if odd else 2, freedom - 1, 2):
+        term *= cosine * cosine * (step - 1) / step
+        total += term
+    inside = 2 / math.pi * (angle + total) if odd else total
+    return 1 - inside
+
+
 def usual_tile(results: Results) -> int:
     """Index of the largest tile that at least one game in a hundred reached."""
     return int(np.sort(results.largest)[::-1][len(results.largest) // 100])

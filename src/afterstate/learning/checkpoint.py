@@ -1,16 +1,17 @@
 """Checkpoints: a network with all that a run needs to continue exactly."""
 
+import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from afterstate.errors import ModelError
+from afterstate.errors import FileError, ModelError
 from afterstate.files import reading
 from afterstate.games.results import Results, make_results
 from afterstate.learning.plan import Plan
-from afterstate.learning.runfolder import options_as_dict
+from afterstate.learning.runfolder import is_complete, options_as_dict
 from afterstate.learning.starts import Carousel
 from afterstate.learning.team import Team
 from afterstate.network.modelfile import ModelFile, save_model
@@ -47,27 +48,40 @@ def describe(plan: Plan, team: Team, state: RunState, *, block: Block | None = N
     )  # fmt: skip
 
 
-def save_checkpoint(path: Path, plan: Plan, team: Team, state: RunState) -> None:
-    """Write the network, what its rules keep, the current block, and the boards that games begin on."""
+def save_checkpoint(path: Path, plan: Plan, team: Team, state: RunState, *, slim: bool = False) -> None:
+    """Write the network, what its rules keep (unless `slim`), the current block, and the boards that games begin on."""
     part = state.results.part(0, state.in_block)
     more: dict[str, Any] = {f"block.{name}": array for name, array in part._asdict().items()}
-    more |= team.tables.kept
+    if not slim:
+        more |= team.tables.kept
     for name, pool in _pools(team).items():
         more |= {f"{name}.{each}": getattr(pool, each) for each in _POOL}
     team.network.training = describe(plan, team, state)
     save_model(team.network, path, more=more)
 
 
+def is_slim(file: ModelFile, plan: Plan) -> bool:
+    """Whether a checkpoint lacks all that its learning rules keep: enough to play, not to learn on."""
+    return bool(plan.kept) and not any(map(file.has, plan.kept))
+
+
 def restore_checkpoint(file: ModelFile, plan: Plan, team: Team) -> RunState:
     """Read what `save_checkpoint` wrote into a team that has not played yet."""
     training = team.network.training = file.training
+    slim = is_slim(file, plan)
+    if slim and not is_complete(plan.options, training):
+        run = file.path.parent.parent
+        raise FileError(
+            f"run {run} was complete after {training.games} games and has kept only what play needs (--keep keeps all), so it "
+            f"cannot go on: start a new run from its weights, afterstate train --from {shlex.quote(str(run))}"
+        )
     if len(training.tally) != len(team.sums()):
         raise ModelError(f"{file.path} is not a checkpoint: it has no statistics of its current block")
     with reading(file.path, ModelError):
         count, results = _restore_block(file, plan)
         team.forget_sums(np.array(training.tally))
     file.read_tables(team.network)
-    for name, kept in team.tables.kept.items():
+    for name, kept in team.tables.kept.items() if not slim else ():
         file.read_into(name, kept)
     _restore_pools(file, team)
     return RunState(

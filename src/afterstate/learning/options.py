@@ -68,6 +68,7 @@ class TrainGiven(TypedDict, total=False):
     eval_games: int | str
     judge: str | None
     snapshots: bool | None
+    keep: bool | None
     from_: str | None
     save_every: float | str
     recipe: str | None
@@ -128,6 +129,12 @@ class TrainOptions:
         None, f"also give each evaluation the points of the course's judge: {', '.join(VERSIONS)} (see afterstate judge)"
     )
     snapshots: bool | None = _option(None, "keep the network of each evaluation, in checkpoints/")
+    keep: bool | None = _option(
+        None,
+        "keep what only more training needs when the run is complete, so that it can be resumed with more games or time; "
+        "a run that is stopped always keeps it",
+        free=True,
+    )
     from_: str | None = _option(
         None, "start with the weights of a model, or of a run's best network; its game and network are then the default"
     )

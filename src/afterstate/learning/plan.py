@@ -47,6 +47,12 @@ class Plan:
         """How many numbers the run keeps for each weight: the weight itself, and what its rules keep."""
         return 1 + sum(RULES[name].kind.numbers for name in self.rules)
 
+    @property
+    def kept(self) -> list[str]:
+        """What checkpoints call the numbers that only learning needs."""
+        kinds = [RULES[name].kind for name in self.rules]
+        return [kind.kept_as for kind in kinds if kind.numbers]
+
     def explain_rate(self, lookups: int) -> str:
         """What the first rate means for one of so many looked-up weights, for people."""
         first = self.phases[0]

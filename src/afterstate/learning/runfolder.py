@@ -15,7 +15,7 @@ from afterstate.files import atomic_write, hold_folder, is_file, is_folder, pars
 from afterstate.learning.metrics import Metrics
 from afterstate.learning.options import TrainOptions, read_options
 from afterstate.network.modelfile import read_training
-from afterstate.network.training import Block
+from afterstate.network.training import Block, Training
 
 ROOT = Path("runs")
 _LONGEST_CONFIG = 1_000_000  # bytes
@@ -163,10 +163,17 @@ class RunFolder:
         """Whether the run has played all its games, and been evaluated after the last if it had to be."""
         if not is_file(self.last):
             return False
-        options, training = self.read_config(), read_training(self.last)
-        over = options.games is not None and training.games >= options.games
-        over |= options.time is not None and training.seconds >= options.time
-        return over and (training.evaluated >= training.games or not options.evaluates_at(training.games))
+        return is_complete(self.read_config(), read_training(self.last))
+
+    def disk_usage(self) -> int:
+        """Bytes that the folder takes on its disk. Links are not followed, and holes in files do not count."""
+        found = 0
+        for folder, _, names in os.walk(self.path):
+            for name in names:
+                with suppress(OSError):  # a checkpoint was just replaced
+                    status = os.lstat(os.path.join(folder, name))
+                    found += 512 * status.st_blocks if hasattr(status, "st_blocks") else status.st_size
+        return found
 
     def snapshot(self, games: int) -> Path:
         """Where the network of an evaluation is kept."""
@@ -184,6 +191,13 @@ class RunFolder:
             if path.exists():
                 return path
         raise FileError(f"run {self.path} has no checkpoint yet")
+
+
+def is_complete(options: TrainOptions, training: Training) -> bool:
+    """Whether a run with these options is complete, by what its last checkpoint says."""
+    over = options.games is not None and training.games >= options.games
+    over |= options.time is not None and training.seconds >= options.time
+    return over and (training.evaluated >= training.games or not options.evaluates_at(training.games))
 
 
 def find_model(path: Path | str) -> Path:

@@ -12,7 +12,7 @@ from afterstate.engine.workers import Either, Share, count_threads, play_match, 
 from afterstate.errors import AfterstateError, DivergedError
 from afterstate.games.points import judge_results
 from afterstate.games.results import Summary, make_results, summarise, usual_tile
-from afterstate.learning.checkpoint import RunState, describe, restore_checkpoint, save_checkpoint
+from afterstate.learning.checkpoint import RunState, describe, is_slim, restore_checkpoint, save_checkpoint
 from afterstate.learning.compiling import load_or_compile
 from afterstate.learning.gamesfile import Episodes, GamesFile
 from afterstate.learning.options import Phase, TrainOptions
@@ -43,6 +43,7 @@ class Run:
     games: int
     seconds: float
     stopped: bool  # before its end, by a signal
+    dropped: int = 0  # bytes that only more training would need, and that a complete run has not kept
 
     @property
     def metrics(self) -> list[dict[str, Any]]:
@@ -142,6 +143,7 @@ class Trainer:
         self.last_block: Summary | None = None
         self.next_save = 0.0  # by the clock
         self.saved: tuple[int, ...] = ()  # how far the last checkpoint is
+        self.slim = False  # whether the last checkpoint has only what play needs
         self.origin: Origin | None = None
 
     # --- the loop ------------------------------------------------------------------------------------------------------
@@ -155,15 +157,16 @@ class Trainer:
                 while self._step():
                     if perf_counter() >= self.next_save:
                         self.save()
-                self._save_changes()
+                self._save_end()
             except DivergedError:
                 raise
             except BaseException:
                 with suppress(AfterstateError, OSError, MemoryError):  # the error that ends the run is the one to tell
                     self._save_changes()
                 raise
-        stopped = not self._finished() or self._evaluation_due()
-        return Run(self.folder.path, self.network, self.state.games, self.state.seconds, stopped=stopped)
+        stopped, kept = not self._is_complete(), self.team.tables.kept
+        dropped = sum(table.nbytes for table in kept.values()) if self.slim else 0
+        return Run(self.folder.path, self.network, self.state.games, self.state.seconds, stopped=stopped, dropped=dropped)
 
     def _step(self) -> bool:
         """Do what is next -> whether there was anything left to do."""
@@ -219,6 +222,9 @@ class Trainer:
         if options.games is not None and self.state.games >= options.games:
             return True
         return options.time is not None and self.state.seconds >= options.time
+
+    def _is_complete(self) -> bool:
+        return self._finished() and not self._evaluation_due()
 
     def _phase(self) -> Phase:
         """The phase of the next game."""
@@ -372,10 +378,18 @@ class Trainer:
         self._check_values()
         began = perf_counter()
         self.state.measured = self.log.sync()
-        save_checkpoint(self.folder.last, self.plan, self.team, self.state)
+        save_checkpoint(self.folder.last, self.plan, self.team, self.state, slim=self.slim)
         ended = perf_counter()
         self.next_save = ended + max(self.options.save_every, (ended - began) / SAVE_SHARE)
         self.saved = self.state.mark
+
+    def _save_end(self) -> None:
+        """Write the last checkpoint; of a complete run only what play needs, unless `keep` asks for all of it."""
+        if self._is_complete() and not self.options.keep and self.plan.kept and not self.slim:
+            self.slim = True
+            self.save()
+        else:
+            self._save_changes()
 
     def _save_changes(self) -> None:
         """Write the last checkpoint, unless it holds everything."""
@@ -386,6 +400,7 @@ class Trainer:
         """Continue from a checkpoint."""
         state = self.state = restore_checkpoint(file, self.plan, self.team)
         self.saved = state.mark
+        self.slim = is_slim(file, self.plan)
         lost = self.log.rewind(state.games, blocks=state.games - state.in_block, evals=state.evaluated, measured=state.measured)
         for record in self.folder.read_metrics():
             if record["kind"] == "block":

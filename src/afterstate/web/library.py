@@ -61,13 +61,18 @@ class Library:
     # --- what there is -----------------------------------------------------------------------------------------------------
 
     def run_folders(self) -> dict[str, RunFolder]:
-        """The runs in the folder by id, newest first."""
+        """The runs in the folder and those given on the command line by id, newest first."""
         found = []
-        for config in self.runs.glob("*/config.toml"):
+        given = [path / "config.toml" for path in self._given if path.is_dir()]
+        for config in (*given, *(path for path in self.runs.glob("*/config.toml") if path.parent.name[0] != ".")):
             with contextlib.suppress(OSError):  # the folder was just deleted
                 if config.is_file():  # a pipe would keep us waiting
                     found.append((config.stat().st_mtime, config.parent))
         return {make_id(path): RunFolder(path) for _, path in sorted(found, reverse=True)}
+
+    def owns(self, folder: RunFolder) -> bool:
+        """Whether a run lies in the folder of runs itself, and not behind a link."""
+        return not folder.path.is_symlink() and folder.path.parent.resolve() == self.runs.resolve()
 
     def _sources(self) -> list[Source]:
         found = []
@@ -105,6 +110,23 @@ class Library:
             if known is None or source.id not in self._networks:
                 raise
         return known[1]
+
+    def look(self, id_: str, folder: RunFolder) -> tuple[messages.Model | None, str | None]:
+        """The model of a run, if there is one, and why it cannot be used, if it cannot."""
+        file = _model_of(folder)
+        if file is None:
+            return None, None
+        try:
+            return self._read_facts(Source(id_, folder.path.name, file, id_)), None
+        except (AfterstateError, OSError, ValueError, KeyError, TypeError) as error:
+            return None, str(error)
+
+    def forget(self, model: str) -> None:
+        """Let go of a model whose file was moved or deleted, so that the disk gets its room back."""
+        with self._lock:
+            self._facts.pop(model, None)
+            self._networks.pop(model, None)
+            self._dismiss(model)
 
     # --- what they are for -------------------------------------------------------------------------------------------------
 

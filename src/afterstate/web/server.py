@@ -26,6 +26,7 @@ from afterstate.web.access import Access
 from afterstate.web.guard import LOOPBACK, Guard
 from afterstate.web.library import Library, UnknownError
 from afterstate.web.runs import BusyError, Runs, step_back
+from afterstate.web.versus import Matches
 
 Result = TypeVar("Result")
 
@@ -102,13 +103,14 @@ def make_app(
     library: Library, *, hosts: tuple[str, ...] = LOOPBACK, any_address: bool = False, access: Access | None = None
 ) -> FastAPI:
     """Make the server. It answers to the names in `hosts`, to any IP address if `any_address`, and to whom `access` lets in."""
-    runs, work, beginning = Runs(library), Work(), Beginning()
+    runs, matches, work, beginning = Runs(library), Matches(library), Work(), Beginning()
     access = access or Access()
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         work.long.submit(beginning.warm_up, library)
         yield
+        await asyncio.to_thread(matches.close)
         await asyncio.to_thread(runs.close)
         work.close()
 
@@ -120,7 +122,7 @@ def make_app(
     _add_problems(app)
     _add_page(app)
     _add_userscript(app, access)
-    _add_routes(app, library, runs, work, beginning)
+    _add_routes(app, library, runs, matches, work, beginning)
     return app
 
 
@@ -193,7 +195,7 @@ def _answering(work: Work, pool: ThreadPoolExecutor, answer: Callable[..., Any],
     return endpoint
 
 
-def _add_routes(app: FastAPI, library: Library, runs: Runs, work: Work, beginning: Beginning) -> None:
+def _add_routes(app: FastAPI, library: Library, runs: Runs, matches: Matches, work: Work, beginning: Beginning) -> None:
     """Add all addresses of the API. Each has a message, an answer, and a line here."""
 
     def add(tag: str, method: str, path: str, summary: str, answer: Callable[..., Any], **more: Any) -> None:
@@ -218,8 +220,13 @@ def _add_routes(app: FastAPI, library: Library, runs: Runs, work: Work, beginnin
     why = "Why a slide has its value: each pattern's and each cell's share"
     add(models, "POST", "explain", why, quick(answers.explain, library))
     add(models, "POST", "coach", "Review a game: regret, luck, the worst moves", long(answers.coach, library))
+    add(models, "POST", "versus", "Let two models play the same games", quick(matches.start), status_code=201)
+    add(models, "GET", "versus/{match}", "How two models compare", quick(matches.facts))
+    add(models, "POST", "versus/{match}/stop", "Stop a comparison", quick(matches.cancel))
     add(training, "GET", "runs", "Training runs and recipes", quick(runs.all))
     add(training, "POST", "runs", "Start a training run", quick(runs.start), status_code=201)
     add(training, "GET", "runs/{run}", "What a run has measured", quick(runs.records))
     add(training, "POST", "runs/{run}/stop", "Stop a run; it keeps all it has learned", quick(runs.stop))
     add(training, "POST", "runs/{run}/resume", "Resume a run", quick(runs.resume))
+    add(training, "POST", "runs/{run}/rename", "Rename a run", quick(runs.rename))
+    add(training, "POST", "runs/{run}/delete", "Delete a run and all that it has learned", long(runs.delete))

@@ -8,9 +8,11 @@ import { h } from "./dom.js";
 const EXAMPLES = {
   "/api/new": { game: "2048", seed: 1 },
   "/api/replay": { game: "2048", seed: 1, moves: "DLUR" },
+  "/api/slide": { slide: "left" },
   "/api/coach": { game: "2048", seed: 1, moves: "DLUR" },
-  "/api/runs": { game: "2048", time: "30s", method: "tc" },
-  "/api/runs/{run}/resume": { games: "100k" },
+  "/api/versus": { games: 20, seed: 1 },
+  "/api/runs": { game: "2048", network: "5x4", time: "30s", method: "tc" },
+  "/api/runs/{run}/resume": { time: "2m" },
 };
 
 const nav = document.getElementById("docs-nav");
@@ -172,12 +174,12 @@ function navGroup(name, operations) {
   return h("div", {}, h("h2", {}, name), h("ul", {}, ...links));
 }
 
-/** The example of a body, with the id of an existing model. */
+/** The example of a body, with the id of an existing model wherever one is asked for. */
 function withExample(operation, model) {
   if (!operation.body) return operation;
-  const fields = { ...operation.body.example, ...EXAMPLES[operation.path] };
-  const asks = operation.body.fields.some((field) => field.name === "model");
-  return { ...operation, body: { ...operation.body, example: asks && model ? { ...fields, model } : fields } };
+  const example = { ...operation.body.example, ...EXAMPLES[operation.path] };
+  for (const { name } of operation.body.fields) if (model && ["model", "other"].includes(name)) example[name] = model;
+  return { ...operation, body: { ...operation.body, example } };
 }
 
 function draw(root, model) {

@@ -9,6 +9,7 @@ const VIEWS = {
   play: { title: "Play", load: () => import("./play.js") },
   analyse: { title: "Analyse", load: () => import("./analyse.js") },
   coach: { title: "Coach", load: () => import("./coach.js") },
+  versus: { title: "Versus", load: () => import("./versus.js") },
   training: { title: "Training", load: () => import("./training.js") },
 };
 const THEMES = ["auto", "light", "dark"];
