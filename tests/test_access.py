@@ -2,6 +2,7 @@
 
 import hmac
 import re
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from afterstate.web import access as module
 from afterstate.web.access import Access, check_origin, cookie_name
 from afterstate.web.library import Library
 from afterstate.web.server import make_app
-from commandline import check, run
+from commandline import PATIENCE, check, run
 from serving import BEARER, BOARD, HERE, TOKEN, make_models, served
 
 SITE = "https://play.example"
@@ -262,7 +263,7 @@ def test_addresses_that_are_refused(page: TestClient, query: dict[str, Any], sta
         (("--token", "short"), "a token has 12 to 200"),
         (("--token", ""), "a token has 12 to 200"),
         (("--token", "with a space; and more"), "a token has 12 to 200"),
-        (("--no-token", "--token", TOKEN), "contradict each other"),
+        (("--no-token", "--token", TOKEN), "--no-token contradicts --token"),
         (("--no-token", "--host", "0.0.0.0"), "--no-token is for this machine only"),
         (("--no-token", "--host", "::"), "--no-token is for this machine only"),
         (("--allow-origin", "play.example"), "a site is given as https://example.org"),
@@ -286,6 +287,13 @@ def test_every_start_has_a_token_of_its_own(tmp_path: Path) -> None:
         with served(tmp_path, token=None) as server:
             links += re.findall(r"http://127.0.0.1:\d+/\?token=([\w-]{22,})  \(Ctrl-C to stop\)", "".join(server.lines))
     assert len(set(links)) == 2
+
+
+def test_without_a_token_everybody_on_this_machine_gets_in(tmp_path: Path) -> None:
+    with served(tmp_path, "--no-token", token=None) as server:
+        assert "token" not in "".join(server.lines)
+        with urllib.request.urlopen(f"{server.address}/api/about", timeout=PATIENCE) as answer:
+            assert answer.status == 200
 
 
 def test_what_is_here_and_what_is_exposed(capsys: pytest.CaptureFixture[str]) -> None:

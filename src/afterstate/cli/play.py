@@ -89,7 +89,7 @@ def _access(host: str, token: str | None, *, no_token: bool, origin: str | None)
 
     if no_token:
         if token is not None:
-            raise InputError("--token and --no-token contradict each other")
+            raise InputError("--no-token contradicts --token (or AFTERSTATE_TOKEN): leave one of them out")
         if not _is_here(host):
             raise InputError(f"--no-token is for this machine only: at {host}, everybody on the network could use the page")
     else:
