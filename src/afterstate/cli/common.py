@@ -67,7 +67,10 @@ def progress_bar(text: str, total: int) -> Iterator[Callable[..., None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     screen = console(to_stderr=True)
+    if not screen.is_terminal:  # a bar that is switched off still prints an empty line, in Rich before 14.3
+        yield lambda *_, **_more: None
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
+    with Progress(*columns, console=screen, transient=True) as progress:
         task = progress.add_task(text, total=total)
         yield lambda done, text=None: progress.update(task, completed=done, description=text)
