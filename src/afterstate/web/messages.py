@@ -71,7 +71,9 @@ class SlideRequest(GameRef):
 class Replay(GameRef):
     seed: Seed
     moves: Moves
-    start: BoardText | None = Field(None, description="the state that the game began with; drawn from the seed if none is given")
+    start: BoardText | None = Field(
+        None, description="the state that the game began with; drawn from the seed if none is given"
+    )
 
 
 class BoardRequest(GameRef):
