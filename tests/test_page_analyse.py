@@ -163,8 +163,19 @@ def test_editing_a_board_of_threes_keeps_what_else_is_known(visit: Begin) -> Non
 
 
 def test_what_no_longer_fits_is_said(visit: Begin) -> None:
-    page = analysis(visit(), THREES.replace("bag 12", "bag 123").replace("next 3", "next 3"), "threes/tcg2022/4x4")
-    expect(at(page, "analyse-error")).not_to_have_text("")
+    page = analysis(visit(), THREES, "threes/tcg2022/4x4")
+    page.get_by_role("radiogroup", name="Next tile").get_by_role("radio", name="1").check()
+    expect(at(page, "toast")).to_contain_text("Left out, since it no longer fits: bag 12")
+    expect(text(page)).to_have_value(re.compile(r"next 1"))
+    expect(text(page)).to_have_value(re.compile(r"slid U"))
+
+
+def test_a_link_with_a_wrong_board_shows_what_is_wrong(visit: Begin) -> None:
+    page = analysis(visit(), "2 4 8 16 / 4 8 32 64 / 0 2 16 256 / 0 0 4 5")
+    expect(at(page, "analyse-error")).to_contain_text("5")
+    expect(text(page)).to_have_value(re.compile(" 5$"))
+    text(page).fill(BOARD)
+    expect(shown(page)).to_have_attribute("data-tiles", TILES)
 
 
 def test_a_huge_paste_is_refused_at_once(visit: Begin) -> None:

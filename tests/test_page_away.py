@@ -59,25 +59,21 @@ def test_n_and_enter_start_a_game(visit: Begin) -> None:
     assert (kept["moves"], kept["seed"] == 7) == ("", False)
 
 
-@pytest.mark.parametrize("view", ["Analyse", "Coach", "Training"])
-def test_every_view_opens_while_the_server_is_away_and_recovers(
-    browser: Browser, original: Path, tmp_path: Path, view: str
-) -> None:
+def test_all_views_open_while_the_server_is_away_and_recover(browser: Browser, original: Path, tmp_path: Path) -> None:
     """Modules that were loaded late failed to load, for good."""
     with served(tmp_path, original) as first:
         visit = Visit(browser, first.address)
         page = visit.page
         expect(at(page, "board")).to_be_visible()
         first.end(signal.SIGKILL)
-        page.get_by_role("link", name=view).click()
-        expect(page.locator("h1", has_text=view)).to_have_count(1)
-        expect(page.locator("#main")).not_to_contain_text("could not be shown")
-        if view == "Analyse":
-            expect(at(page, "server-away")).to_contain_text("Run `afterstate play` again")
+        for view in ("Training", "Coach", "Analyse"):
+            page.get_by_role("link", name=view).click()
+            expect(page.locator("h1", has_text=view)).to_have_count(1)
+            expect(page.locator("#main")).not_to_contain_text("could not be shown")
+        expect(at(page, "server-away")).to_contain_text("Run `afterstate play` again")
     with served(tmp_path, original, "--port", first.port):
-        if view == "Analyse":
-            expect(at(page, "server-away")).to_be_hidden()
-            expect(at(page, "analyse-values").locator("tr.best").first).to_be_visible()
+        expect(at(page, "server-away")).to_be_hidden()
+        expect(at(page, "analyse-values").locator("tr.best").first).to_be_visible()
         visit.complaints.clear()  # of the time without a server
         visit.close()
 

@@ -7,7 +7,7 @@ import { REFUSED, card, h } from "./dom.js";
 import { Editor } from "./editor.js";
 import { boardOf, fitRef, isKnown, rulesOf } from "./games.js";
 import { Hints, bestSlides } from "./hints.js";
-import { listenKeys, listenSwipes } from "./input.js";
+import { listenKeys, listenSwipes, releaseAfterChoice } from "./input.js";
 import { analyseHash, readAnalyse } from "./links.js";
 import { LONGEST, besides, guessRef, textOf } from "./notation.js";
 import { Setup } from "./setup.js";
@@ -19,7 +19,6 @@ import { bestLine, valuesCard } from "./values.js";
 import { Why } from "./why.js";
 
 const FORGOTTEN = "You went another way: the moves after this one are forgotten.";
-const LEFT_OUT = "The bag and the last slide no longer fit this board, and are left out.";
 
 /** Shows Analyse in `root`; returns a function that removes it. */
 export function mount(root, app) {
@@ -107,6 +106,7 @@ class AnalyseView {
     this.setGame(ref);
     this.tryout = null;
     this.hints.wait();
+    this.setup.tellText(text.slice(0, LONGEST));
     if (text.length > LONGEST) return this.refused("This text is too long for a board.");
     try {
       const position = await persist(() => this.app.api.post("/api/read", { ...ref, board: text }));
@@ -166,19 +166,25 @@ class AnalyseView {
     const write = (known) => textOf(this.editor.tiles, this.faces, columns, next, known);
     const known = this.position ? besides(this.position.text) : [];
     const turn = (this.turn += 1);
-    const fits = !known.length || await this.canRead(write(known));
+    const fitting = await this.stillFits(known, write);
     if (turn !== this.turn) return;
-    if (!fits) this.app.toast(LEFT_OUT);
-    await this.take(this.ref, write(fits ? known : []));
+    const lost = known.filter((part) => !fitting.includes(part));
+    if (lost.length) this.app.toast(`Left out, since it no longer fits: ${lost.join(", ")}`);
+    await this.take(this.ref, write(fitting));
   }
 
-  async canRead(text) {
-    try {
-      await persist(() => this.app.api.post("/api/read", { ...this.ref, board: text }));
-      return true;
-    } catch {
-      return false;
+  // All that is known, or all but the bag, or nothing: the first that the rules allow.
+  async stillFits(known, write) {
+    const ways = known.length ? [known, known.filter((part) => !part.startsWith("bag "))] : [];
+    for (const way of ways) {
+      try {
+        await persist(() => this.app.api.post("/api/read", { ...this.ref, board: write(way) }));
+        return way;
+      } catch {
+        // The next way says less.
+      }
     }
+    return [];
   }
 
   chooseNext(next) {
@@ -280,6 +286,7 @@ class AnalyseView {
     };
     this.unlisten = listenKeys((slide) => this.slide(slide), commands);
     listenSwipes(this.setup.place, (slide) => this.slide(slide));
+    releaseAfterChoice(this.root);
   }
 
   // --- asking

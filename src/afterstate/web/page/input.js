@@ -40,6 +40,11 @@ export function listenKeys(onslide, commands) {
   return () => document.removeEventListener("keydown", listen);
 }
 
+/** Takes the focus from controls in `root` after a choice by pointer: the arrow keys then slide the board, not the control. */
+export function releaseAfterChoice(root) {
+  root.addEventListener("change", ({ target }) => target.matches("textarea, :focus-visible") || target.blur());
+}
+
 /** Calls `onslide(slide)` once for each swipe that begins on the element. */
 export function listenSwipes(element, onslide) {
   let start = null;

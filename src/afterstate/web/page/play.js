@@ -2,18 +2,18 @@
 
 import { arrive } from "./arrivals.js";
 import { Board, shapeOf } from "./board.js";
-import { REFUSED, button, h, icon, whole } from "./dom.js";
+import { REFUSED, button, h, icon } from "./dom.js";
 import { Session, recordOf } from "./game.js";
 import { GameCard } from "./gamecard.js";
 import { boardOf, fitRef, rulesOf } from "./games.js";
 import { Hints } from "./hints.js";
-import { listenKeys, listenSwipes } from "./input.js";
+import { listenKeys, listenSwipes, releaseAfterChoice } from "./input.js";
 import { analyseHash, gameLink, isLocal } from "./links.js";
-import { newCells } from "./motion.js";
 import { NewGameDialog } from "./newgame.js";
 import { Tally } from "./pace.js";
 import { ReplayBar } from "./replaybar.js";
 import { ScoreBar } from "./scorebar.js";
+import { slideWords, undoWords } from "./speech.js";
 import { Status } from "./status.js";
 import { keep, setting } from "./store.js";
 import { TrainCard } from "./trainnow.js";
@@ -87,9 +87,9 @@ class PlayView {
     session.addEventListener("change", () => this.showGame());
     session.addEventListener("slid", ({ detail }) => this.showSlide(detail));
     session.addEventListener("refused", ({ detail }) => this.refuse(detail.slide));
-    session.addEventListener("undone", () => this.announceUndo());
+    session.addEventListener("undone", () => app.announce(undoWords(session.state.score)));
     watcher.addEventListener("moved", ({ detail }) => this.showFrame(detail));
-    watcher.addEventListener("start", () => this.whenWatching());
+    watcher.addEventListener("start", () => this.endReplay());
     watcher.addEventListener("stop", () => this.refresh());
     watcher.addEventListener("over", ({ detail }) => this.whenOver(detail));
     this.onmodels = () => this.whenModels();
@@ -99,8 +99,7 @@ class PlayView {
     app.events.addEventListener("look", this.onlook);
     this.unlisten = listenKeys((slide) => this.slide(slide), this.commands());
     listenSwipes(this.place, (slide) => this.slide(slide));
-    // After a choice by pointer, the arrow keys slide the board and not the control.
-    this.root.addEventListener("change", ({ target }) => target.matches(":focus-visible") || target.blur());
+    releaseAfterChoice(this.root);
   }
 
   commands() {
@@ -164,7 +163,10 @@ class PlayView {
   }
 
   setHints(on) {
-    if (on && this.session.state && !this.watcher.model) this.app.toast(NO_MODEL);
+    if (this.session.state && !this.watcher.model) {
+      this.app.toast(NO_MODEL);
+      return;
+    }
     keep("hints", on);
     this.panel?.refresh();
     this.refresh();
@@ -305,23 +307,8 @@ class PlayView {
     this.board.play({ before, slide, after, tiles });
     this.tell(state.score, state.moves.length);
     this.scores.gain(gain);
-    this.announceSlide(slide, after, tiles, gain);
+    this.app.announce(slideWords(this.board, { slide, after, tiles, gain, over: state.position.over }));
     this.refresh();
-  }
-
-  announceSlide(slide, after, tiles, gain) {
-    const { columns } = this.board;
-    const news = newCells(after, tiles).map((cell) => {
-      const place = `row ${Math.floor(cell / columns) + 1}, column ${(cell % columns) + 1}`;
-      return ` New ${this.board.face(tiles[cell])} in ${place}.`;
-    });
-    const brought = gain > 0 ? `, ${whole(gain)} points` : "";
-    const end = this.session.state.position.over ? " The game is over." : "";
-    this.app.announce(`Slid ${slide}${brought}.${news.join("")}${end}`);
-  }
-
-  announceUndo() {
-    this.app.announce(`Took a move back. Score ${whole(this.session.state.score)}.`);
   }
 
   showFrame({ frame, slid }) {
@@ -347,10 +334,6 @@ class PlayView {
   refuse(slide) {
     this.app.announce(REFUSED[slide]);
     this.board.nudge(slide);
-  }
-
-  whenWatching() {
-    this.endReplay();
   }
 
   whenModels() {
