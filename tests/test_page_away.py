@@ -2,16 +2,25 @@
 
 import re
 import signal
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+import afterstate.web
 from browsing import Visit, at, game_of, new_game, slide, wait_for_frames
 from serving import served
 
 Begin = Callable[..., Visit]
+
+
+def free_port() -> int:
+    """A port that no other server takes while ours is away."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def play_some(page: Page, count: int) -> dict[str, object]:
@@ -23,7 +32,7 @@ def play_some(page: Page, count: int) -> dict[str, object]:
 
 def test_a_cancelled_new_game_destroys_nothing(browser: Browser, original: Path, tmp_path: Path) -> None:
     """Server away, N, Start, Esc, server back: the game was replaced by a new one."""
-    with served(tmp_path, original) as first:
+    with served(tmp_path, original, "--port", free_port()) as first:
         visit = Visit(browser, first.address)
         page = visit.page
         new_game(page, seed=6)
@@ -61,7 +70,7 @@ def test_n_and_enter_start_a_game(visit: Begin) -> None:
 
 def test_all_views_open_while_the_server_is_away_and_recover(browser: Browser, original: Path, tmp_path: Path) -> None:
     """Modules that were loaded late failed to load, for good."""
-    with served(tmp_path, original) as first:
+    with served(tmp_path, original, "--port", free_port()) as first:
         visit = Visit(browser, first.address)
         page = visit.page
         expect(at(page, "board")).to_be_visible()
@@ -86,8 +95,12 @@ def test_two_tabs_have_a_game_each(visit: Begin) -> None:
     other = visitor.open("")
     expect(at(other, "board")).to_have_attribute("data-tiles", first["position"]["tiles"])  # type: ignore[index]
     new_game(other, seed=9)
+    one.get_by_role("link", name="Analyse").click()
+    expect(at(one, "analyse-text")).to_be_visible()
     second = play_some(other, 2)
+    one.get_by_role("link", name="Play").click()  # the game is loaded again: it was that of the other tab
     for page, kept in ((one, first), (other, second)):
+        expect(at(page, "board")).to_have_attribute("data-tiles", kept["position"]["tiles"])  # type: ignore[index]
         page.reload()
         expect(at(page, "board")).to_have_attribute("data-tiles", kept["position"]["tiles"])  # type: ignore[index]
 
@@ -167,3 +180,9 @@ def test_the_words_of_these_views(visit: Begin) -> None:
     expect(at(page, "analyse-values")).to_contain_text("Loss")
     for words in ("To the best", "moves nothing", "The player"):
         expect(page.locator("#main")).not_to_contain_text(words)
+
+
+def test_the_page_stays_small() -> None:
+    """All that a visitor loads, in bytes."""
+    page = Path(afterstate.web.__file__).parent / "page"
+    assert sum(file.stat().st_size for file in page.iterdir()) <= 400_000
