@@ -84,6 +84,17 @@ def game_of(page: Page) -> dict[str, Any]:
     return kept
 
 
+def keep_game(page: Page, kept: dict[str, Any]) -> None:
+    """Load the page again, with another game in this tab."""
+    page.evaluate(f"kept => addEventListener('pagehide', () => sessionStorage.setItem('{KEEP}', kept))", json.dumps(kept))
+    page.reload()
+
+
+def watch_at_full_speed(page: Page) -> None:
+    at(page, "watch-speed").evaluate("it => { it.value = it.max; it.dispatchEvent(new Event('input', {bubbles: true})); }")
+    at(page, "watch-toggle").click()
+
+
 def wait_moves(page: Page, count: int) -> dict[str, Any]:
     """Wait until the game has at least `count` moves."""
     page.wait_for_function(f"() => JSON.parse(localStorage.getItem('{KEEP}')).moves.length >= {count}")

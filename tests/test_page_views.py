@@ -54,12 +54,13 @@ def test_a_pasted_board_is_analysed(visit: Begin) -> None:
     expect(at(page, f"analyse-value-{answer['move']}")).to_have_class("best")
     expect(at(page, "analyse-line").locator("li")).to_have_count(4)
     expect(at(page, "analyse-patterns").locator("details")).to_have_count(2)
-    heat = at(page, "analyse-heat")
+    heat = at(page, "analyse-heat").get_by_role("img")
     expect(heat).to_have_attribute("aria-label", re.compile("Share of each cell"))
     before = heat.get_attribute("aria-label")
     at(page, "analyse-values").locator("tbody tr:not(.best) input:not(:disabled)").first.check()
     page.wait_for_function(
-        "before => document.querySelector('[data-testid=analyse-heat]').getAttribute('aria-label') !== before", arg=before
+        "before => document.querySelector('[data-testid=analyse-heat] [role=img]').getAttribute('aria-label') !== before",
+        arg=before,
     )
 
 

@@ -20,8 +20,6 @@ from afterstate.web import messages
 from afterstate.web.library import Library, game_of
 
 NAMES: list[messages.SlideName] = ["up", "right", "down", "left"]
-EVERY_FRAME = 64  # up to this many moves, each has a frame
-FRAMES = 16  # if there are more moves
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
@@ -71,11 +69,11 @@ def _slid(game: Game, state: State, name: messages.SlideName) -> Afterstate:
 # --- games ---------------------------------------------------------------------------------------------------------------
 
 
-def begin(ref: messages.GameRef, seed: int, moves: str) -> messages.Playing:
-    """A game after some moves, from its seed."""
+def begin(ref: messages.GameRef, seed: int, moves: str, start: str | None = None) -> messages.Playing:
+    """A game after some moves, from its seed, or from another start."""
     game = game_of(ref)
     rng = Random(seed, Purpose.PLAY)
-    record = play_again(game, rng, parse_moves(moves))
+    record = play_again(game, rng, parse_moves(moves), start=None if start is None else game.parse(start))
     going = _going(game, record.state(-1), rng, int(record.rewards.sum()))
     return messages.Playing(game=game.name, rules=game.rules, size=str(game.shape), seed=seed, **going)
 
@@ -86,7 +84,26 @@ def new(request: messages.NewGame) -> messages.Playing:
 
 
 def replay(request: messages.Replay) -> messages.Playing:
-    return begin(request, request.seed, request.moves)
+    return begin(request, request.seed, request.moves, request.start)
+
+
+def read(request: messages.BoardRequest) -> messages.Position:
+    """What a text says."""
+    game = game_of(request)
+    return position_of(game, game.parse(request.board))
+
+
+def attempt(request: messages.Try) -> messages.Tried:
+    """A slide, and all new tiles that may follow."""
+    game = game_of(request)
+    afterstate = _slid(game, game.parse(request.board), request.slide)
+    after = game.cells(afterstate)
+    outcomes = []
+    for outcome in game.outcomes(afterstate):
+        cells = [cell for cell, (old, new) in enumerate(zip(after, game.cells(outcome.state), strict=True)) if old != new]
+        position = position_of(game, outcome.state)
+        outcomes.append(messages.Chance(probability=outcome.probability, cells=cells, position=position))
+    return messages.Tried(reward=afterstate.reward, after=tiles(game, afterstate), outcomes=outcomes)
 
 
 def slide(request: messages.SlideRequest) -> messages.Slid:
@@ -104,23 +121,27 @@ def watch(library: Library, request: messages.Watch) -> messages.Watched:
         game = agent.network.game
         state = game.parse(request.text)
         rng = _generator(request.rng)
+        first = int(rng.state)
         record = agent.play_on(state, rng, moves=request.count, seconds=request.budget / 1000)
     going = _going(game, record.state(-1), rng, request.rewards + int(record.rewards.sum()))
-    return messages.Watched(moves=record.moves, frames=_frames(game, record, request.rewards), **going)
+    frames = _frames(game, record, first, request.rewards, request.frames)
+    return messages.Watched(moves=record.moves, frames=frames, **going)
 
 
-def _frames(game: Game, record: Record, before: int) -> list[messages.Frame]:
+def _frames(game: Game, record: Record, first: int, before: int, most: int) -> list[messages.Frame]:
+    """At most so many frames of a record. Each can be continued, so the moves up to it are made again from `first`."""
     count = len(record.slides)
-    shown = range(1, count + 1) if count <= EVERY_FRAME else [count * (step + 1) // FRAMES for step in range(FRAMES)]
+    shown = [count * (step + 1) // most for step in range(most)] if count > most else range(1, count + 1)
     sums = np.cumsum(record.rewards)
-    frames = []
+    rng = Random(0)
+    rng.state = u64(first)
+    frames, made = [], 0
     for at in shown:
-        state = record.state(at)
-        score = game.score(state, before + int(sums[at - 1]))
+        play_again(game, rng, record.slides[made:at], start=record.state(made))
+        made = at
+        going = _going(game, record.state(at), rng, before + int(sums[at - 1]))
         after = tiles(game, record.afterstate(at - 1))
-        frames.append(
-            messages.Frame(at=at, slide=NAMES[record.slides[at - 1]], after=after, tiles=tiles(game, state), score=score)
-        )
+        frames.append(messages.Frame(at=at, slide=NAMES[record.slides[at - 1]], after=after, **going))
     return frames
 
 
@@ -250,7 +271,8 @@ def _worst(agent: Agent, record: Record, mistake: Mistake) -> messages.Worst:
 def _game_to_coach(game: Game, request: messages.Coaching) -> tuple[Record, str | None]:
     seed, moves, episode = request.seed, request.moves, request.episode
     if seed is not None and moves is not None and episode is None:
-        return play_again(game, Random(seed, Purpose.PLAY), parse_moves(moves)), None
+        start = None if request.start is None else game.parse(request.start)
+        return play_again(game, Random(seed, Purpose.PLAY), parse_moves(moves), start=start), None
     if seed is None and moves is None and episode is not None:
         found = read_line(episode.encode(), game)
         return found, found.slider or None

@@ -8,6 +8,7 @@ DEPTH, MOVE_TIME = 5, 2.0  # most slides and most seconds of a search
 MOVES = 300_000  # most moves of one game
 WATCHED = 100_000  # most moves in one answer
 MATCH = 1000  # most games of each model, if two are compared
+FRAMES = 256  # most frames in one answer
 TEXT = 2000  # most characters of a board
 
 SlideName = Literal["up", "right", "down", "left"]
@@ -75,6 +76,17 @@ class SlideRequest(GameRef):
 class Replay(GameRef):
     seed: Seed
     moves: Moves
+    start: BoardText | None = Field(
+        None, description="the state that the game began with; drawn from the seed if none is given"
+    )
+
+
+class BoardRequest(GameRef):
+    board: BoardText
+
+
+class Try(BoardRequest):
+    slide: SlideName
 
 
 class Look(Strict):
@@ -93,6 +105,7 @@ class Watch(Look):
     rewards: Rewards
     count: int = Field(1, ge=1, le=WATCHED, description="how many moves to make at most")
     budget: float = Field(50, ge=1, le=100, description="milliseconds after which no new move is started")
+    frames: int = Field(16, ge=1, le=FRAMES, description="how many frames to answer with at most")
 
 
 class Ask(Look):
@@ -121,6 +134,7 @@ class Coaching(GameRef):
     model: Id
     seed: Seed | None = Field(None, description="seed of the game, together with its moves")
     moves: Moves | None = None
+    start: BoardText | None = Field(None, description="the state that the game began with, if not one of its seed")
     episode: str | None = Field(
         None, max_length=2_000_000, description="one line of an episode file, instead of seed and moves"
     )
@@ -266,17 +280,27 @@ class Slid(Going):
     after: Tiles
 
 
-class Frame(BaseModel):
+class Frame(Going):
     at: int = Field(description="how many moves of this answer had been made by then")
     slide: SlideName
     after: Tiles
-    tiles: Tiles
-    score: int = Field(description="score by then")
 
 
 class Watched(Going):
     moves: str = Field(description="the moves that were made, one letter each")
-    frames: list[Frame] = Field(description="one for each move if there are at most 64, otherwise 16 at even distances")
+    frames: list[Frame] = Field(description="one for each move, or at even distances if there are more moves than frames")
+
+
+class Chance(BaseModel):
+    probability: float
+    cells: list[int] = Field(description="the cells of the new tiles, numbered row by row from 0")
+    position: Position
+
+
+class Tried(BaseModel):
+    reward: int = Field(description="reward of the slide")
+    after: Tiles
+    outcomes: list[Chance] = Field(description="all new tiles that may come, with what follows")
 
 
 class Answer(BaseModel):

@@ -212,6 +212,8 @@ def _add_routes(app: FastAPI, library: Library, runs: Runs, matches: Matches, wo
     add(games, "POST", "new", "A first state", quick(answers.new))
     add(games, "POST", "replay", "Replay a game from its seed and its moves", quick(answers.replay))
     add(games, "POST", "slide", "One slide, and the new tile", quick(answers.slide))
+    add(games, "POST", "read", "What a board's text says", quick(answers.read))
+    add(games, "POST", "try", "One slide, and all new tiles that may come", quick(answers.attempt))
     add(games, "POST", "watch", "Some moves by a model", long(answers.watch, library))
     add(models, "GET", "models", "The models that can be asked", quick(library.models))
     add(models, "POST", "move", "Here is my board, what now?", quick(answers.move, library))

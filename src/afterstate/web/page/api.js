@@ -9,8 +9,20 @@ export class ApiError extends Error {
   }
 }
 
+/** What to do if there is no answer. */
+export const AWAY = "The server is not running. Run `afterstate play` again.";
+const CANCELLED = -1;
 const TIMEOUT = 120_000;
 const LONGEST_WAIT = 5_000;
+
+function cancelled() {
+  return new ApiError(CANCELLED, "Cancelled.");
+}
+
+/** Whether a request failed because it was cancelled. */
+export function isCancelled(error) {
+  return error.status === CANCELLED;
+}
 
 /** Sends the events "away", "locked" (it answers, but wants another token) and "back". */
 export const connection = new EventTarget();
@@ -43,8 +55,9 @@ async function waitForServer() {
   }
 }
 
-async function send(method, path, body) {
-  const options = { method, signal: AbortSignal.timeout(TIMEOUT) };
+async function send(method, path, body, signal) {
+  const timeout = AbortSignal.timeout(TIMEOUT);
+  const options = { method, signal: signal ? AbortSignal.any([signal, timeout]) : timeout };
   if (body !== undefined) {
     options.headers = { "content-type": "application/json" };
     options.body = JSON.stringify(body);
@@ -54,13 +67,14 @@ async function send(method, path, body) {
     if (answer.status === 401) throw new Error("The token is another one.");
     return { status: answer.status, ok: answer.ok, text: await answer.text() };
   } catch {
+    if (signal?.aborted) throw cancelled();
     goAway();
-    throw new ApiError(0, "The server is not reachable.");
+    throw new ApiError(0, AWAY);
   }
 }
 
-async function request(method, path, body) {
-  const answer = await send(method, path, body);
+async function request(method, path, body, signal) {
+  const answer = await send(method, path, body, signal);
   let content = null;
   try {
     content = JSON.parse(answer.text);
@@ -71,19 +85,23 @@ async function request(method, path, body) {
   return content;
 }
 
-/** Repeats a request until the server can be reached. */
-export async function persist(attempt) {
+/** Repeats a request until the server can be reached, or until `signal` ends the wait. */
+export async function persist(attempt, signal) {
+  const ended = new Promise((_, reject) => {
+    signal?.addEventListener("abort", () => reject(cancelled()), { once: true });
+  });
+  ended.catch(() => undefined);
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
       if (error.status !== 0) throw error;
-      await whenBack();
+      await Promise.race([whenBack(), ended]);
     }
   }
 }
 
 export const api = {
   get: (path) => request("GET", path),
-  post: (path, body = {}) => request("POST", path, body),
+  post: (path, body = {}, signal = null) => request("POST", path, body, signal),
 };

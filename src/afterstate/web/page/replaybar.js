@@ -2,7 +2,7 @@
 
 import { NAMES, button, h, icon, whole } from "./dom.js";
 import { setting } from "./store.js";
-import { speedOf } from "./watch.js";
+import { speedOf } from "./pace.js";
 
 const FASTEST = 20;
 
