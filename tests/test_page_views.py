@@ -193,7 +193,7 @@ def test_several_runs_are_one_picture(browser: Browser, original: Path, tmp_path
 
 def test_the_description_is_drawn_for_programs(visit: Begin) -> None:
     page = visit().open("docs.html")
-    expect(at(page, "docs-operation")).to_have_count(15)
+    expect(at(page, "docs-operation")).to_have_count(17)
     expect(page.locator("body")).to_contain_text("/api/move")
 
 

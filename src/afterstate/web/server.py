@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 
 from afterstate.errors import AfterstateError, FileError, ModelError, ResourceError
 from afterstate.kernel import on_compile
-from afterstate.web import answers, messages
+from afterstate.web import answers, coach, messages
 from afterstate.web.about import State, about
 from afterstate.web.guard import LOOPBACK, Guard
 from afterstate.web.library import Library, UnknownError
@@ -63,6 +63,7 @@ class Beginning:
         try:
             with on_compile(self._compiling):
                 answers.warm_up(library)
+                coach.warm_up(library)
         finally:
             self.state = "ready"
 
@@ -190,13 +191,15 @@ def _add_routes(app: FastAPI, library: Library, runs: Runs, work: Work, beginnin
     add(games, "POST", "new", "A first state", quick(answers.new))
     add(games, "POST", "replay", "Replay a game from its seed and its moves", quick(answers.replay))
     add(games, "POST", "slide", "One slide, and the new tile", quick(answers.slide))
+    add(games, "POST", "episode", "A game as a line of an episode file, and its result", quick(coach.record))
     add(games, "POST", "watch", "Some moves by a model", long(answers.watch, library))
     add(models, "GET", "models", "The models that can be asked", quick(library.models))
     add(models, "POST", "move", "Here is my board, what now?", quick(answers.move, library))
     add(models, "POST", "analyse", "The four values, and how the game could continue", quick(answers.analyse, library))
     why = "Why a slide has its value: each pattern's and each cell's share"
     add(models, "POST", "explain", why, quick(answers.explain, library))
-    add(models, "POST", "coach", "Review a game: regret, luck, the worst moves", long(answers.coach, library))
+    add(models, "POST", "coach", "Review a game: regret, luck, the worst moves", long(coach.coach, library))
+    add(models, "POST", "puzzles", "Positions in which a quick look goes wrong", long(coach.puzzles, library))
     add(training, "GET", "runs", "Training runs and recipes", quick(runs.all))
     add(training, "POST", "runs", "Start a training run", quick(runs.start), status_code=201)
     add(training, "GET", "runs/{run}", "What a run has measured", quick(runs.records))

@@ -8,6 +8,7 @@ import { h } from "./dom.js";
 const EXAMPLES = {
   "/api/new": { game: "2048", seed: 1 },
   "/api/replay": { game: "2048", seed: 1, moves: "DLUR" },
+  "/api/episode": { game: "2048", seed: 1, moves: "DLUR" },
   "/api/coach": { game: "2048", seed: 1, moves: "DLUR" },
   "/api/runs": { game: "2048", time: "30s", method: "tc" },
   "/api/runs/{run}/resume": { games: "100k" },
