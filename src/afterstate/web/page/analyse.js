@@ -6,6 +6,7 @@ import { lookField, modelField } from "./choice.js";
 import { button, card, h, segmented, selectField } from "./dom.js";
 import { Editor } from "./editor.js";
 import { boardOf, fitRef, gameFacts, isKnown, ruleOptions, rulesOf, sizeOptions } from "./games.js";
+import { analyseHash, readAnalyse } from "./links.js";
 import { guessRef, readBoard, textOf, tilesOf } from "./notation.js";
 import { keep, loadGame, lookAhead, setting } from "./store.js";
 import { TrainCard } from "./trainnow.js";
@@ -41,28 +42,17 @@ class AnalyseView {
   first() {
     const game = loadGame();
     const own = game && { ref: { game: game.game, rules: game.rules, size: game.size }, text: game.position.text };
-    const linked = this.linkedText();
+    const linked = readAnalyse(this.app.route.rest);
     const analysed = setting("analysed");
     const kept = analysed && isKnown(this.app, analysed.ref) ? analysed : null;
-    if (linked && linked !== own?.text) {
-      const near = kept?.text === linked ? kept.ref : own?.ref ?? fitRef(this.app, null);
-      return { ref: guessRef(this.app, linked, near), text: linked };
-    }
-    if (linked) return own;
+    if (linked?.ref && isKnown(this.app, linked.ref)) return linked;
+    if (linked) return { ref: guessRef(this.app, linked.text, own?.ref ?? fitRef(this.app, null)), text: linked.text };
     return kept ?? own ?? this.example(fitRef(this.app, null));
   }
 
   /** A board to start with: a first state of the game. */
   example(ref) {
     return { ref, text: boardOf(this.app, ref).example };
-  }
-
-  linkedText() {
-    try {
-      return decodeURIComponent(this.app.route.rest);
-    } catch {
-      return "";
-    }
   }
 
   /** Shows the board of a text as far as it can be read, and asks for its values. */
@@ -216,7 +206,7 @@ class AnalyseView {
   accepted() {
     this.tellError("");
     keep("analysed", { ref: this.ref, text: this.text });
-    history.replaceState(null, "", `#analyse/${encodeURIComponent(this.text)}`);
+    history.replaceState(null, "", `#${analyseHash(this.ref, this.text)}`);
   }
 
   refused(message) {

@@ -83,8 +83,8 @@ function announce(text) {
 }
 
 function readRoute() {
-  const [name, ...rest] = location.hash.replace(/^#/, "").split("/");
-  return { name: name || "play", rest: rest.join("/") };
+  const [, name, rest] = /^#?([^/=]*)[/=]?(.*)$/s.exec(location.hash);
+  return { name: name || "play", rest };
 }
 
 function showNav(name) {

@@ -6,7 +6,7 @@ import { Session } from "./game.js";
 import { boardOf, fitRef, gameName, rulesOf } from "./games.js";
 import { Hints } from "./hints.js";
 import { listenKeys, listenSwipes } from "./input.js";
-import { gameLink, readLink } from "./links.js";
+import { analyseHash, gameLink, isLocal, readLink } from "./links.js";
 import { newCells } from "./motion.js";
 import { NewGameDialog } from "./newgame.js";
 import { ReplayBar } from "./replaybar.js";
@@ -282,7 +282,7 @@ class PlayView {
   }
 
   analyse() {
-    this.app.go(`analyse/${encodeURIComponent(this.session.state.position.text)}`);
+    this.app.go(analyseHash(this.session.ref, this.session.state.position.text));
   }
 
   showSlide({ before, slide, after, tiles, gain }) {
