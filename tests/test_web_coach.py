@@ -26,7 +26,7 @@ def page(models: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 def model_for(page: TestClient, game: str) -> str:
-    return next(model["id"] for model in page.get("/api/models").json()["models"] if model["game"] == game)
+    return next(str(model["id"]) for model in page.get("/api/models").json()["models"] if model["game"] == game)
 
 
 def moves_of(page: TestClient, count: int, **ref: str) -> dict[str, Any]:
@@ -62,6 +62,12 @@ def test_every_position_of_a_review_can_be_asked_about(page: TestClient, models:
         rows = " / ".join(" ".join(faces[at : at + 4]) for at in range(0, 16, 4))
         assert rows + (told["beside"][ply] if told["beside"] else "") == text
     assert bool(told["beside"]) == bool(ref)
+
+
+def test_a_game_that_began_on_another_board(page: TestClient) -> None:
+    start = "2 4 8 16 / 0 2 4 8 / 0 0 2 4 / 0 0 0 2"
+    told = ask(page, "/api/coach", model=model_for(page, "2048"), seed=1, moves="DR", start=start)
+    assert told["tiles"][0] == "1234012300120001"
 
 
 @pytest.mark.parametrize("ref", [{}, THREES])

@@ -28,7 +28,7 @@ def coach(library: Library, request: lessons.Coaching) -> lessons.Coached:
     """Review a game, given by seed and moves or by a line of an episode file."""
     network = library.network(request.model)
     game = _game_for(network, request)
-    record = _game_of(game, request)
+    record = _game_of(game, request, start=request.start)
     if len(record.slides) > messages.MOVES:
         raise InputError(f"the coach takes games of at most {messages.MOVES} moves, not {len(record.slides)}")
     found = review(network, record)
@@ -92,10 +92,11 @@ def _game_for(network: Network, request: messages.GameRef) -> Game:
     return game
 
 
-def _game_of(game: Game, request: lessons.Played) -> Record:
+def _game_of(game: Game, request: lessons.Played, *, start: str | None = None) -> Record:
     seed, moves, episode = request.seed, request.moves, request.episode
     if seed is not None and moves is not None and episode is None:
-        return play_again(game, Random(seed, Purpose.PLAY), parse_moves(moves))
+        first = None if start is None else game.parse(start)
+        return play_again(game, Random(seed, Purpose.PLAY), parse_moves(moves), start=first)
     if seed is None and moves is None and episode is not None:
         return read_line(episode.encode(), game)
     raise InputError("give the seed and the moves of a game, or one line of an episode file")

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from afterstate.web.messages import (
+    BoardText,
     GameName,
     GameRef,
     Id,
@@ -48,6 +49,7 @@ class Played(GameRef):
 class Coaching(Played):
     model: Id
     marks: Marks | None = None
+    start: BoardText | None = Field(None, description="the state that the game began with, if not one of its seed")
 
 
 class Recording(Played):
