@@ -9,6 +9,7 @@ from fastapi.testclient import TestClient
 
 import afterstate as af
 from afterstate.play.puzzles import CLEAR, find_puzzles
+from afterstate.rng import Purpose
 from serving import ask, client, make_models
 
 THREES = {"game": "threes", "rules": "tcg2022"}
@@ -29,16 +30,15 @@ def model_for(page: TestClient, game: str) -> str:
     return next(str(model["id"]) for model in page.get("/api/models").json()["models"] if model["game"] == game)
 
 
-def moves_of(page: TestClient, count: int, **ref: str) -> dict[str, Any]:
+def moves_of(models: list[Path], count: int, **ref: str) -> dict[str, Any]:
     """A game by a model: its seed and moves."""
-    start = ask(page, "/api/new", seed=8, **ref)
-    model = model_for(page, start["game"])
-    going = {"text": start["position"]["text"], "rng": start["rng"], "rewards": 0}
-    return {"seed": 8, "moves": ask(page, "/api/watch", model=model, depth=1, count=count, budget=100, **going)["moves"], **ref}
+    network = af.load(models[1 if ref else 0])
+    rng = af.Random(8, Purpose.PLAY)
+    return {"seed": 8, "moves": af.Agent(network).play_on(network.game.start(rng), rng, moves=count).moves, **ref}
 
 
-def test_each_player_of_a_game_has_an_accuracy(page: TestClient) -> None:
-    played = moves_of(page, 40)
+def test_each_player_of_a_game_has_an_accuracy(page: TestClient, models: list[Path]) -> None:
+    played = moves_of(models, 40)
     model, count = model_for(page, "2048"), len(played["moves"])
     both = ask(page, "/api/coach", model=model, marks=f"10y{count - 10}a", **played)
     assert min(both["yours"], both["ais"]) <= both["accuracy"] <= max(both["yours"], both["ais"])
@@ -53,7 +53,7 @@ def test_each_player_of_a_game_has_an_accuracy(page: TestClient) -> None:
 @pytest.mark.parametrize("ref", [{}, THREES])
 def test_every_position_of_a_review_can_be_asked_about(page: TestClient, models: list[Path], ref: dict[str, str]) -> None:
     """The tiles and what stands beside them are the text of the position."""
-    played = moves_of(page, 12, **ref)
+    played = moves_of(models, 12, **ref)
     told = ask(page, "/api/coach", model=model_for(page, ref.get("game", "2048")), **played)
     game = af.make(told["game"], rules=told["rules"])
     for ply in (0, 5, len(played["moves"])):
@@ -71,8 +71,8 @@ def test_a_game_that_began_on_another_board(page: TestClient) -> None:
 
 
 @pytest.mark.parametrize("ref", [{}, THREES])
-def test_a_game_goes_into_a_file_and_out_again(page: TestClient, ref: dict[str, str]) -> None:
-    played = moves_of(page, 30, **ref)
+def test_a_game_goes_into_a_file_and_out_again(page: TestClient, models: list[Path], ref: dict[str, str]) -> None:
+    played = moves_of(models, 30, **ref)
     written = ask(page, "/api/episode", slider="me", began=1_700_000_000_000, ended=1_700_000_060_000, **played)
     assert written["episode"].startswith("me:random@1700000000000|")
     assert written["episode"].endswith("@1700000060000")
