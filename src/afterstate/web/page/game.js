@@ -2,6 +2,8 @@
 
 import { persist } from "./api.js";
 import { LETTERS } from "./dom.js";
+import { keepState, noteScore } from "./kept.js";
+import { AI, YOU, addMarks, fitMarks } from "./marks.js";
 import { loadGame, saveGame } from "./store.js";
 
 const SAVE_MS = 1_000;
@@ -37,21 +39,24 @@ export class Session extends EventTarget {
   /** Starts a new game; throws an error if the server refuses. */
   async start({ game, rules, size, seed }) {
     const request = seed === undefined ? { game, rules, size } : { game, rules, size, seed };
-    await this.load("/api/new", request, "");
+    await this.load("/api/new", request, "", { marks: "", begun: Date.now() });
   }
 
   /** Loads a game from its seed and moves; throws an error if the server refuses. */
-  async replay({ game, rules, size, seed, moves }) {
-    await this.load("/api/replay", { game, rules, size, seed, moves }, moves);
+  async replay({ game, rules, size, seed, moves, marks, begun = Date.now() }) {
+    await this.load("/api/replay", { game, rules, size, seed, moves }, moves, { marks: fitMarks(marks, moves.length), begun });
   }
 
-  async load(path, request, moves) {
+  /** `facts` are who made the moves (marks) and when the game began. */
+  async load(path, request, moves, facts) {
     this.queue = [];
     const turn = (this.turn += 1);
     const answer = await persist(() => this.app.api.post(path, request));
     if (turn !== this.turn) return;
     const { game, rules, size, seed, position, rng, rewards, score } = answer;
-    this.adopt({ game, rules, size, seed, moves, position, rng, rewards, score, kept: this.keptBy(answer, moves) });
+    const kept = this.keptBy(answer, moves);
+    if (this.state?.begun !== facts.begun) keepState(this.state);
+    this.adopt({ game, rules, size, seed, moves, position, rng, rewards, score, kept, ...facts });
   }
 
   // Whether the player of this game chose to keep playing: do not ask again after an undo or a replay.
@@ -70,7 +75,8 @@ export class Session extends EventTarget {
 
   /** Adds moves of the model; the position is the one after them. */
   append({ moves, position, rng, rewards, score }) {
-    this.state = { ...this.state, moves: this.state.moves + moves, position, rng, rewards, score };
+    const marks = addMarks(this.state.marks, this.state.moves.length, AI, moves.length);
+    this.state = { ...this.state, moves: this.state.moves + moves, marks, position, rng, rewards, score };
     this.saveSoon();
   }
 
@@ -101,14 +107,15 @@ export class Session extends EventTarget {
     this.pumping = false;
   }
 
-  async makeSlide(slide) {
+  async makeSlide(slide, who = YOU) {
     const { state, turn } = this;
     if (!state.position.legal.includes(slide)) return this.tell("refused", { slide });
     const request = { ...this.ref, text: state.position.text, rng: state.rng, rewards: state.rewards, slide };
     const answer = await persist(() => this.app.api.post("/api/slide", request));
     if (turn !== this.turn) return undefined;
     const { position, rng, rewards, score, after } = answer;
-    this.state = { ...state, moves: state.moves + LETTERS[slide], position, rng, rewards, score };
+    const marks = addMarks(state.marks, state.moves.length, who);
+    this.state = { ...state, moves: state.moves + LETTERS[slide], marks, position, rng, rewards, score };
     this.flush();
     const gain = score - state.score;
     return this.tell("slid", { before: state.position.tiles, slide, after, tiles: position.tiles, gain });
@@ -121,7 +128,7 @@ export class Session extends EventTarget {
     const request = { ...this.ref, seed: state.seed, moves };
     const { position, rng, rewards, score } = await persist(() => this.app.api.post("/api/replay", request));
     if (turn !== this.turn) return;
-    this.state = { ...state, moves, position, rng, rewards, score };
+    this.state = { ...state, moves, marks: fitMarks(state.marks, moves.length), position, rng, rewards, score };
     this.flush();
     this.tell("change");
   }
@@ -140,7 +147,9 @@ export class Session extends EventTarget {
   flush() {
     clearTimeout(this.timer);
     this.timer = 0;
-    if (this.state) saveGame(this.state);
+    if (!this.state) return;
+    saveGame(this.state);
+    noteScore(this.state);
   }
 
   /** Ends the session; answers that arrive later are dropped. */

@@ -6,6 +6,7 @@ import { Session } from "./game.js";
 import { boardOf, fitRef, gameName, rulesOf } from "./games.js";
 import { Hints } from "./hints.js";
 import { listenKeys, listenSwipes } from "./input.js";
+import { bestScore } from "./kept.js";
 import { analyseHash, gameLink, isLocal, readLink } from "./links.js";
 import { newCells } from "./motion.js";
 import { NewGameDialog } from "./newgame.js";
@@ -276,7 +277,7 @@ class PlayView {
     const which = `${gameName(this.app, { game, rules })}, ${size.replace("x", " × ")}, `;
     const facts = h("p", { class: "muted little" }, which, this.movesText, ", seed ", this.seedText);
     const analyse = button("Analyse", () => this.analyse(), { label: "Analyse this board" });
-    const coach = button("Coach", () => this.app.go("coach"), { label: "Coach this game" });
+    const coach = button("Coach", () => this.app.go("coach/mine"), { label: "Coach this game" });
     const share = button([icon("share"), "Share"], () => this.share(), { testid: "share" });
     return card("This game", facts, h("div", { class: "row game-buttons" }, share, analyse, coach));
   }
@@ -313,7 +314,7 @@ class PlayView {
   }
 
   tell(score, moves) {
-    this.scores.tell(score);
+    this.scores.tell(score, bestScore(this.session.state));
     this.movesText.textContent = `${whole(moves)} ${moves === 1 ? "move" : "moves"}`;
   }
 
@@ -357,7 +358,7 @@ class PlayView {
     const mode = this.watcher.running ? "watching" : this.replay ? "replaying" : "keys";
     this.status.show(this.session, mode, boardOf(this.app, state).goal, {
       keep: () => this.session.keepPlaying(),
-      coach: () => this.app.go("coach"),
+      coach: () => this.app.go("coach/mine"),
       fresh: () => this.openDialog(),
     });
     if (!this.watcher.running) {

@@ -4,7 +4,7 @@ import { Board, shapeOf } from "./board.js";
 import { ARROWS, SLIDES, h, whole } from "./dom.js";
 import { barLengths, valueText } from "./hints.js";
 
-const TITLES = { Slide: "", Value: "", Points: "right points", "To the best": "right" };
+const TITLES = { Slide: "", Value: "", Points: "right points", Loss: "right" };
 
 function bar(length) {
   const fill = h("span", { class: "value-fill" });
