@@ -51,7 +51,7 @@ export class Review {
     const dots = { name: "", points, color: 2, line: false, marker: "circle", silent: true };
     this.chart = lineChart({
       series: [line, dots], title: "Expected final score", xLabel: "moves made", yLabel: "", yFormat: short, valueFormat: full,
-      height: wide ? 310 : 230, margin: MARGIN, cursor: 0, onPick,
+      height: wide ? 400 : 230, margin: MARGIN, cursor: 0, onPick,
     });
     this.chart.dataset.testid = "coach-chart";
     const shared = { margin: MARGIN, onPick };
@@ -72,8 +72,8 @@ export class Review {
     const key = (element, name) => element.append(h("kbd", {}, name));
     const none = { disabled: !this.mistakes.length };
     const named = (testid) => ({ ...none, data: { testid } });
-    this.last = button("Previous mistake", null, () => this.previousMistake(), named("coach-last-mistake"));
-    this.next = button("Next mistake", null, () => this.nextMistake(), named("coach-next-mistake"));
+    this.last = button("← Mistake", "Previous mistake", () => this.previousMistake(), named("coach-last-mistake"));
+    this.next = button("Mistake →", "Next mistake", () => this.nextMistake(), named("coach-next-mistake"));
     key(this.last, "B");
     key(this.next, "N");
     this.analyse = h("a", { class: "button", data: { testid: "coach-analyse" } }, "Analyse", h("kbd", {}, "A"));
@@ -82,7 +82,7 @@ export class Review {
       ? `${full(count)} ${count === 1 ? "mistake" : "mistakes"}: moves that lost at least 1% of the expected score.`
       : "No mistakes: no move lost 1% of the expected score.";
     return h("div", { class: "stack tight coach-controls" }, this.scrub,
-      h("div", { class: "coach-buttons" }, this.back, this.on, this.analyse, this.last, this.next),
+      h("div", { class: "coach-buttons" }, this.back, this.on, this.last, this.next, this.analyse),
       h("p", { class: "muted little" }, told));
   }
 
@@ -101,6 +101,11 @@ export class Review {
     this.moves.go(ply);
     this.#tell(ply);
     this.onPly?.(ply);
+  }
+
+  /** Call it once the element is on the page: only then can the list scroll to its row. */
+  placed() {
+    this.moves.go(this.ply);
   }
 
   nextMistake() {

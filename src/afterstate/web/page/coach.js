@@ -147,6 +147,7 @@ class Coach {
     const review = new Review(answer, shown);
     this.#put(true, this.#head(answer, request, about, model), review.element);
     this.review = review;
+    review.placed();
   }
 
   #head(answer, request, about, id) {

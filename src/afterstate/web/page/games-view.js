@@ -73,7 +73,7 @@ class Games {
       this.kind = kind;
       this.shown = PAGE;
       this.refresh();
-    });
+    }, { data: { testid: "games-kind" } });
     const statistics = h("dl", { class: "card games-figures", data: { testid: "games-statistics" } }, figures, reached);
     this.summary.replaceChildren(...[choice, statistics, games.length > 2 && this.#curve(games)].filter(Boolean));
   }

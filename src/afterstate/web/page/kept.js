@@ -34,13 +34,10 @@ function pack({ moves, ...game }) {
 }
 
 function save(games) {
+  let room = LETTERS;
   const packed = games.slice(0, MOST).map(pack);
-  let text = JSON.stringify({ games: packed });
-  while (packed.length > 1 && text.length > LETTERS) {
-    packed.pop();
-    text = JSON.stringify({ games: packed });
-  }
-  saveObject("games", { games: packed });
+  const full = packed.findIndex((one) => (room -= JSON.stringify(one).length + 1) < 20);
+  saveObject("games", { games: full < 0 ? packed : packed.slice(0, full) });
 }
 
 /** What is kept of the state of a session. */

@@ -37,7 +37,7 @@ class Puzzles {
     this.place = h("div", { class: "puzzle-place" });
     this.element = h("div", { class: "stack puzzles", data: { testid: "puzzles" } }, h("div", { class: "row apart" }, choice, this.count), this.place);
     const next = () => this.answer && this.#next();
-    this.unlisten = listenKeys((slide) => this.#answer(slide), { KeyN: next, Enter: next, Space: next });
+    this.unlisten = listenKeys((slide) => this.#answer(slide), { KeyN: next });
     this.#next();
   }
 
@@ -173,6 +173,7 @@ class Puzzles {
     const analyse = h("a", { class: "button", href: `#${analyseHash(this.card, this.card.text)}`, data: { testid: "puzzle-analyse" } }, "Analyse");
     this.told.replaceChildren(h("p", { class: "puzzle-verdict", data: { right, testid: "puzzle-verdict" } }, words),
       h("p", { class: "muted little" }, [before, again].filter(Boolean).join(" ")), h("div", { class: "row" }, next, analyse));
+    this.told.scrollIntoView({ block: "nearest" });
     next.focus({ preventScroll: true });
   }
 
