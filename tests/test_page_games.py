@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 import afterstate as af
 from afterstate.play.episodes import read_episodes
-from browsing import Visit, at, game_of, new_game, slide
+from browsing import Visit, at, game_of, new_game, slide, wait_for_animations, wait_for_frames
 
 Begin = Callable[..., Visit]
 
@@ -199,3 +199,39 @@ def test_a_game_is_deleted_after_a_second_click(visit: Begin) -> None:
     expect(at(page, "games-row")).to_have_count(2)
     at(page, "games-delete").nth(1).click()
     expect(at(page, "games-row")).to_have_count(1)
+
+
+PROBES = Path(__file__).parent / "probes"
+UNNAMED, FAINT = ((PROBES / name).read_text().partition("\n")[2] for name in ("unnamed.js", "faint.js"))
+
+
+def check_view(page: Page) -> None:
+    """All controls have names, all text can be read, and nothing is wider than the window."""
+    assert page.evaluate(UNNAMED) == []
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        wait_for_animations(page)
+        assert page.evaluate(FAINT) == [], theme
+    for width, height in ((1440, 900), (844, 390), (390, 844), (320, 700)):
+        page.set_viewport_size({"width": width, "height": height})
+        wait_for_frames(page)
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= width, width
+
+
+def test_what_is_full_can_be_read_and_fits(visit: Begin) -> None:
+    """A review, a list of games and an answered puzzle, not only empty views."""
+    page = visit().page
+    for seed in (12, 13, 14):
+        play(page, 6, seed=seed)
+    page.get_by_label("Coach this game").click()
+    expect(at(page, "coach-accuracy")).to_be_visible()
+    check_view(page)
+    at(page, "tab-games").click()
+    more(page)
+    check_view(page)
+    at(page, "tab-puzzles").click()
+    page.get_by_role("radio", name="The AI's mistakes").check()
+    expect(at(page, "puzzle-board")).to_be_visible()
+    page.locator(".puzzle-choices button:not(:disabled)").first.click()
+    expect(at(page, "puzzle-verdict")).to_be_visible()
+    check_view(page)

@@ -28,7 +28,8 @@ class MoveList {
     const choice = segmented("Moves to list", words, "all", (value) => this.#list(value));
     this.note = h("p", { class: "muted little" });
     const head = h("div", { class: "row apart" }, h("h2", {}, "Moves"), choice);
-    this.element = h("section", { class: "card stack tight coach-moves", data: { testid: "coach-moves" } }, head, this.note, this.scroller);
+    const props = { class: "card stack tight coach-moves", data: { testid: "coach-moves" } };
+    this.element = h("section", props, head, this.note, this.scroller);
     this.#list("all");
   }
 
@@ -89,7 +90,8 @@ class MoveList {
     jump.setAttribute("aria-label", `Go to move ${full(ply + 1)}`);
     const lost = choices[ply] > 1 && regrets[ply] >= 0.5;
     const loss = lost ? [full(regrets[ply]), h("span", { class: "moves-share" }, ` ${percent(shares[ply])}`)] : "";
-    const props = { class: ply === this.ply ? "here" : "", "aria-rowindex": at + 2, "aria-current": ply === this.ply ? "true" : null };
+    const here = ply === this.ply;
+    const props = { class: here ? "here" : "", "aria-rowindex": at + 2, "aria-current": here ? "true" : null };
     const row = h("tr", props, h("th", { scope: "row" }, jump), h("td", {}, this.mover(ply)), four, h("td", {}, loss));
     row.addEventListener("click", () => this.pick(ply));
     return row;

@@ -124,8 +124,8 @@ export class Review {
     const where = over ? "The end" : `Move ${full(ply + 1)} of ${full(answer.plies)}`;
     const who = over ? "" : this.mover(ply);
     const chips = over ? "No more moves." : fourOf(answer, ply).map((one) => chip(one));
-    const lost = over ? `Final score ${full(answer.score)}.`
-      : `${who ? `${who}: ` : ""}${verdict(answer, ply).replace(/[^.]$/, "$&.")} Luck of the new tile: ${signed(answer.luck[ply])}.`;
+    const said = over ? "" : `${who ? `${who}: ` : ""}${verdict(answer, ply).replace(/[^.]$/, "$&.")}`;
+    const lost = over ? `Final score ${full(answer.score)}.` : `${said} Luck of the new tile: ${signed(answer.luck[ply])}.`;
     this.told.replaceChildren(
       h("p", { class: "row apart num coach-where" }, h("strong", {}, where),
         h("span", { class: "muted" }, `score ${full(answer.scores[ply])}`)),
@@ -157,7 +157,8 @@ export class Review {
 /** One slide: its arrow, and its value or what it lost. */
 function chip({ slide, value, lost, made, best }) {
   const words = value === null ? "–" : best ? full(value) : lost < 0.5 ? "−0" : `−${full(lost)}`;
-  const said = value === null ? `${slide}: not possible` : `${slide}: ${full(value)}${best ? ", best" : ""}${made ? ", made" : ""}`;
+  const facts = [value === null ? "not possible" : full(value), best && "best", made && "made"].filter(Boolean);
+  const said = `${slide}: ${facts.join(", ")}`;
   const kind = value === null ? "none" : best ? "best" : made ? "made" : "other";
   return h("span", { class: "coach-chip", role: "img", "aria-label": said, data: { kind, made } },
     h("span", { class: "coach-chip-arrow" }, ARROWS[slide]), h("span", {}, words));

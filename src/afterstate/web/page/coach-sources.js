@@ -60,7 +60,8 @@ function modelSource(app, choose) {
     listed = options.join();
     const link = h("a", { href: "#training" }, "Train one");
     const none = h("p", { class: "muted" }, "There is no model yet. ", link, " in 30 seconds.");
-    slot.replaceChildren(models.length ? selectField("AI", options, id, (value) => { id = value; }, { data: { testid: "coach-model" } }) : none);
+    const pick = (value) => { id = value; };
+    slot.replaceChildren(models.length ? selectField("AI", options, id, pick, { data: { testid: "coach-model" } }) : none);
     button.disabled = !models.length;
   };
   const play = async () => {

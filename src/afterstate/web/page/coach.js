@@ -28,7 +28,8 @@ export function mount(root, app) {
   const shown = TABS.some(([name]) => name === tab) ? tab : "";
   const links = TABS.map(([name, words]) => {
     const current = name === shown ? "page" : null;
-    return h("a", { href: `#coach${name && `/${name}`}`, "aria-current": current, data: { testid: `tab-${name || "review"}` } }, words);
+    const data = { testid: `tab-${name || "review"}` };
+    return h("a", { href: `#coach${name && `/${name}`}`, "aria-current": current, data }, words);
   });
   const tabs = h("nav", { class: "coach-tabs", "aria-label": "Coach" }, links);
   root.append(h("div", { class: "row apart coach-top" }, h("h1", {}, "Coach"), tabs));
@@ -162,7 +163,8 @@ class Coach {
     };
     const link = h("button", { class: "button", type: "button", data: { testid: "coach-link" } }, "Copy link");
     link.addEventListener("click", () => copyFrom(link, gameLink(request)));
-    return h("div", { class: "row apart coach-head" }, h("h2", { data: { testid: "coach-game" } }, words), h("div", { class: "row" },
+    const title = h("h2", { data: { testid: "coach-game" } }, words);
+    return h("div", { class: "row apart coach-head" }, title, h("div", { class: "row" },
       fitting.length > 1 && selectField("Reviewed by", fitting.map((one) => [one.id, one.name]), id, change),
       request.seed !== undefined && link));
   }

@@ -21,7 +21,8 @@ export function addCards(deck, cards) {
     return isNew;
   });
   const all = [...deck.cards, ...fresh];
-  const spare = [...all].sort((one, other) => Number(isDone(other)) - Number(isDone(one))).slice(0, Math.max(0, all.length - MOST));
+  const doneFirst = [...all].sort((one, other) => Number(isDone(other)) - Number(isDone(one)));
+  const spare = doneFirst.slice(0, Math.max(0, all.length - MOST));
   return { ...deck, cards: all.filter((one) => !spare.includes(one)) };
 }
 

@@ -96,7 +96,8 @@ function readJson(name, text) {
   } catch {
     throw new Error(`${name} is not JSON.`);
   }
-  if (content.format !== "afterstate games" || !Array.isArray(content.games)) throw new Error(`${name} is not a list of games.`);
+  const isList = content.format === "afterstate games" && Array.isArray(content.games);
+  if (!isList) throw new Error(`${name} is not a list of games.`);
   return content.games;
 }
 
@@ -122,7 +123,8 @@ async function check(app, row, where) {
 async function checkEpisode(app, ref, { episode }) {
   const found = await persist(() => app.api.post("/api/episode", { ...ref, episode }));
   const { score, largest, tiles, over, slider, moves } = found;
-  return { id: `e-${hash(episode)}`, ...ref, episode: found.episode, slider, plies: moves.length, marks: "", score, largest, tiles, over };
+  const facts = { slider, plies: moves.length, marks: "", score, largest, tiles, over };
+  return { id: `e-${hash(episode)}`, ...ref, episode: found.episode, ...facts };
 }
 
 async function checkMoves(app, ref, { seed, moves, start, marks, begun }) {

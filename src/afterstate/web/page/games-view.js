@@ -53,7 +53,8 @@ class Games {
   #empty() {
     this.summary.replaceChildren();
     this.list.replaceChildren(h("div", { class: "empty" }, h("h2", {}, "No games yet"),
-      h("p", { class: "coach-invite" }, "Games that you play are kept here, in this browser. A new game does not delete the old one."),
+      h("p", { class: "coach-invite" },
+        "Games that you play are kept here, in this browser. A new game does not delete the old one."),
       h("a", { class: "button primary", href: "#play" }, "Play")));
   }
 
@@ -61,11 +62,13 @@ class Games {
 
   #summarise(games, kinds) {
     const found = statisticsOf(games);
-    const best = Math.max(bestScore(games[0]), ...games.filter((one) => playedBy(one.marks) === "you").map((one) => one.score));
+    const yours = games.filter((one) => playedBy(one.marks) === "you");
+    const best = Math.max(bestScore(games[0]), ...yours.map((one) => one.score));
     const figures = [
       ["Games", full(found.games)], ["Your best", full(best)], ["Mean score", full(found.mean)],
       ["Mean accuracy", found.accuracy === null ? "–" : percent(found.accuracy / 100)], ["Moves", full(found.moves)],
-    ].map(([name, value]) => h("div", { class: "coach-figure" }, h("dt", {}, name), h("dd", { class: "num coach-value" }, value)));
+    ].map(([name, value]) =>
+      h("div", { class: "coach-figure" }, h("dt", {}, name), h("dd", { class: "num coach-value" }, value)));
     const tiles = found.tiles.map(([tile, count]) => h("li", { class: "tag num" }, `${tile} × ${count}`));
     const reached = h("div", { class: "coach-figure games-tiles" }, h("dt", {}, "Largest tiles"),
       h("dd", {}, h("ul", { class: "row" }, tiles)));
@@ -103,8 +106,10 @@ class Games {
     board.set(game.tiles);
     const moves = game.moves?.length ?? game.plies;
     const who = game.slider ?? WHO[playedBy(game.marks)];
-    const facts = [dateOf(game.ended), `${full(moves)} moves`, `largest ${full(game.largest)}`, who, game.over ? "" : "not finished"];
-    const accuracy = Number.isFinite(game.accuracy) ? h("span", { class: "tag num" }, `Accuracy ${percent(game.accuracy / 100)}`) : null;
+    const end = game.over ? "" : "not finished";
+    const facts = [dateOf(game.ended), `${full(moves)} moves`, `largest ${full(game.largest)}`, who, end];
+    const accuracy = Number.isFinite(game.accuracy)
+      ? h("span", { class: "tag num" }, `Accuracy ${percent(game.accuracy / 100)}`) : null;
     const text = h("div", { class: "games-text" },
       h("p", { class: "row" }, h("strong", { class: "num games-score" }, full(game.score)), accuracy),
       h("p", { class: "muted little num" }, facts.filter(Boolean).join(" · ")));
@@ -115,7 +120,8 @@ class Games {
   #buttons(game) {
     const named = (words) => `${words}: score ${full(game.score)}, ${dateOf(game.ended)}`;
     const open = button("Open", () => this.#open(game), { testid: "games-open", label: named("Open") });
-    const coach = h("a", { class: "button", href: `#coach/game/${game.id}`, "aria-label": named("Coach"), data: { testid: "games-coach" } }, "Coach");
+    const coach = h("a", { class: "button", href: `#coach/game/${game.id}`, "aria-label": named("Coach"),
+      data: { testid: "games-coach" } }, "Coach");
     const item = (words, action, testid) => button(words, () => this.#try(action), { kind: "quiet", testid });
     const remove = button("Delete", () => this.#remove(game, remove), { kind: "quiet", testid: "games-delete" });
     const items = [
@@ -170,18 +176,21 @@ class Games {
 
   #files() {
     const all = () => listGames().filter((one) => isKnown(this.app, one));
-    this.save = button("Save all as JSON", () => download("games.json", jsonOf(all()), "application/json"), { testid: "games-save" });
+    const write = () => download("games.json", jsonOf(all()), "application/json");
+    this.save = button("Save all as JSON", write, { testid: "games-save" });
     this.lines = button("Save all as episode file", () => this.#try(async () => {
       const plain = all().filter((one) => one.start === undefined && gameName(this.app, one) === this.kind);
       const lines = [];
       for (const game of plain) lines.push(await episodeOf(this.app, game));
       download("games.txt", `${lines.join("\n")}\n`, "text/plain");
     }), { testid: "games-lines" });
-    const picker = h("input", { type: "file", accept: ".json,.txt,.log,application/json,text/plain", class: "visually-hidden", data: { testid: "games-import" } });
+    const accept = ".json,.txt,.log,application/json,text/plain";
+    const picker = h("input", { type: "file", accept, class: "visually-hidden", data: { testid: "games-import" } });
     picker.addEventListener("change", () => this.#try(() => this.#import(picker)));
     const load = h("label", { class: "button games-import" }, picker, "Import a file");
     const note = h("p", { class: "muted little" }, "The games are only in this browser. A file brings them to another one.");
-    return h("section", { class: "card stack tight games-files", "aria-label": "Files" }, h("div", { class: "row" }, this.save, this.lines, load), note);
+    return h("section", { class: "card stack tight games-files", "aria-label": "Files" },
+      h("div", { class: "row" }, this.save, this.lines, load), note);
   }
 
   async #import(picker) {
@@ -196,7 +205,9 @@ class Games {
   }
 }
 
-const DATE = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", hour12: false });
+const DATE = new Intl.DateTimeFormat("en", {
+  day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23",
+});
 
 function dateOf(ms) {
   return ms ? DATE.format(ms) : "";

@@ -35,7 +35,8 @@ class Puzzles {
       this.#next();
     });
     this.place = h("div", { class: "puzzle-place" });
-    this.element = h("div", { class: "stack puzzles", data: { testid: "puzzles" } }, h("div", { class: "row apart" }, choice, this.count), this.place);
+    const head = h("div", { class: "row apart" }, choice, this.count);
+    this.element = h("div", { class: "stack puzzles", data: { testid: "puzzles" } }, head, this.place);
     const next = () => this.answer && this.#next();
     this.unlisten = listenKeys((slide) => this.#answer(slide), { KeyN: next });
     this.#next();
@@ -61,7 +62,7 @@ class Puzzles {
       if (this.from === "ai" && !hasNew(this.deck, "ai")) await this.#fetch(turn);
       if (turn === this.turn) await this.#open(turn);
     } catch (problem) {
-      if (turn === this.turn) this.#say("The puzzle could not be made", problem.message, button("Try again", () => this.#next()));
+      if (turn === this.turn) this.#say("The puzzle could not be made", problem.message, this.#again());
     }
   }
 
@@ -104,14 +105,19 @@ class Puzzles {
     if (this.from === "ai") {
       const none = this.app.models().length === 0;
       return none ? this.#say("There is no model yet", "Puzzles need one.", trainLink())
-        : this.#say("No puzzle found", "A deeper look agreed with a quick one everywhere.", button("Try again", () => this.#next()));
+        : this.#say("No puzzle found", "A deeper look agreed with a quick one everywhere.", this.#again());
     }
     const words = "Let the coach review a game that you played. Your mistakes come here, until you have found each one twice.";
     return this.#say("No mistakes of yours", words, h("a", { class: "button primary", href: "#coach/games" }, "Your games"));
   }
 
+  #again() {
+    return button("Try again", () => this.#next());
+  }
+
   #say(title, words, control) {
-    this.place.replaceChildren(h("div", { class: "empty" }, h("h2", {}, title), h("p", { class: "coach-invite" }, words), control));
+    const parts = [h("h2", {}, title), h("p", { class: "coach-invite" }, words), control];
+    this.place.replaceChildren(h("div", { class: "empty" }, parts));
   }
 
   #tellCount() {
@@ -132,9 +138,10 @@ class Puzzles {
     this.told = h("div", { class: "stack tight puzzle-told", "aria-live": "polite" },
       h("p", {}, "Which slide is best? Use the arrow keys, swipe, or choose."));
     const next = /\| next (\S+)/.exec(card.text)?.[1];
-    const facts = [gameName(this.app, card), `score ${full(card.score)}`, next && `next tile ${next}`].filter(Boolean).join(", ");
+    const facts = [gameName(this.app, card), `score ${full(card.score)}`, ...(next ? [`next tile ${next}`] : [])].join(", ");
     const side = h("div", { class: "card stack puzzle-side" }, h("h2", {}, "Find the best slide"),
-      h("p", { class: "muted little num" }, facts), h("div", { class: "puzzle-choices" }, Object.values(this.buttons)), this.told);
+      h("p", { class: "muted little num" }, facts),
+      h("div", { class: "puzzle-choices" }, Object.values(this.buttons)), this.told);
     this.place.replaceChildren(h("div", { class: "puzzle" }, h("div", { class: "puzzle-board" }, board.element), side));
   }
 
@@ -162,15 +169,18 @@ class Puzzles {
       const judged = this.values[one], control = this.buttons[one];
       control.disabled = true;
       control.dataset.kind = one === best ? "best" : one === slide ? (right ? "best" : "wrong") : "other";
-      if (judged) control.querySelector(".puzzle-loss").textContent = one === best ? full(judged.value) : `−${full(judged.lost)}`;
+      const worth = judged && (one === best ? full(judged.value) : `−${full(judged.lost)}`);
+      control.querySelector(".puzzle-loss").textContent = worth ?? "";
     }
     const { from, slide: made } = this.card;
     const { lost, share } = this.values[slide];
     const words = right ? `Right: ${slide}.` : `${lostWords(slide, lost, best)}.`;
-    const before = made === slide ? "" : `${from === "you" ? "In your game" : "The AI's quick look"}: ${made}, −${full(this.values[made].lost)}.`;
+    const whose = from === "you" ? "In your game" : "The AI's quick look";
+    const before = made === slide ? "" : `${whose}: ${made}, −${full(this.values[made].lost)}.`;
     const again = right ? this.#found() : `That is ${percent(share)} of the expected score. This position comes again.`;
     const next = button(["Next", h("kbd", {}, "N")], () => this.#next(), { kind: "primary", testid: "puzzle-next" });
-    const analyse = h("a", { class: "button", href: `#${analyseHash(this.card, this.card.text)}`, data: { testid: "puzzle-analyse" } }, "Analyse");
+    const href = `#${analyseHash(this.card, this.card.text)}`;
+    const analyse = h("a", { class: "button", href, data: { testid: "puzzle-analyse" } }, "Analyse");
     this.told.replaceChildren(h("p", { class: "puzzle-verdict", data: { right, testid: "puzzle-verdict" } }, words),
       h("p", { class: "muted little" }, [before, again].filter(Boolean).join(" ")), h("div", { class: "row" }, next, analyse));
     this.told.scrollIntoView({ block: "nearest" });
