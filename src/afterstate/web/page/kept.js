@@ -14,10 +14,14 @@ export function idOf({ begun = 0, seed = 0 }) {
   return `${begun.toString(36)}-${seed.toString(36)}`;
 }
 
+function stored() {
+  const games = loadObject("games")?.games;
+  return Array.isArray(games) ? games : [];
+}
+
 /** All kept games, the latest first: {id, begun, ended, game, rules, size, seed, moves, marks, score, largest, ...}. */
 export function listGames() {
-  const games = loadObject("games")?.games;
-  return Array.isArray(games) ? games.map(unpack).filter(Boolean) : [];
+  return stored().map(unpack).filter(Boolean);
 }
 
 function unpack({ packed, ...game }) {
@@ -35,7 +39,7 @@ function pack({ moves, ...game }) {
 
 function save(games) {
   let room = LETTERS;
-  const packed = games.slice(0, MOST).map(pack);
+  const packed = games.slice(0, MOST);
   const full = packed.findIndex((one) => (room -= JSON.stringify(one).length + 1) < 20);
   saveObject("games", { games: full < 0 ? packed : packed.slice(0, full) });
 }
@@ -50,10 +54,10 @@ export function keptOf(state, now = Date.now()) {
 
 /** Keeps a game: a new entry, or the one with its id again. An accuracy stays while the moves stay. */
 export function keepGame(entry) {
-  const games = listGames();
+  const games = stored(), packed = pack(entry);
   const old = games.find((one) => one.id === entry.id);
-  const same = old && old.moves === entry.moves;
-  const found = same ? { accuracy: old.accuracy, ...entry, ended: old.ended } : entry;
+  const same = old && old.packed === packed.packed;
+  const found = same ? { accuracy: old.accuracy, ...packed, ended: old.ended } : packed;
   save([found, ...games.filter((one) => one !== old)].sort((one, other) => other.ended - one.ended));
 }
 
@@ -65,11 +69,11 @@ export function keepState(state) {
 
 /** Changes an entry, or removes it. */
 export function changeGame(id, change) {
-  save(listGames().map((one) => (one.id === id ? { ...one, ...change } : one)));
+  save(stored().map((one) => (one.id === id ? { ...one, ...change } : one)));
 }
 
 export function removeGame(id) {
-  save(listGames().filter((one) => one.id !== id));
+  save(stored().filter((one) => one.id !== id));
 }
 
 /** Your best score in a game, on a board. */
