@@ -82,7 +82,7 @@ export class Review {
       ? `${full(count)} ${count === 1 ? "mistake" : "mistakes"}: moves that lost at least 1% of the expected score.`
       : "No mistakes: no move lost 1% of the expected score.";
     return h("div", { class: "stack tight coach-controls" }, this.scrub,
-      h("div", { class: "coach-buttons" }, this.back, this.on, this.last, this.next, this.analyse),
+      h("div", { class: "coach-buttons" }, this.back, this.on, this.analyse, this.last, this.next),
       h("p", { class: "muted little" }, told));
   }
 
