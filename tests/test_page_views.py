@@ -28,7 +28,7 @@ from serving import Served, served
 
 Begin = Callable[..., Visit]
 BOARD = "2 4 8 16 / 4 8 32 64 / 0 2 16 256 / 0 0 4 512"
-VIEWS = ("play", "analyse", "coach", "versus", "training")
+VIEWS = ("play", "analyse", "coach", "coach/games", "coach/puzzles", "versus", "training")
 
 
 # --- analyse -------------------------------------------------------------------------------------------------------------
@@ -125,7 +125,6 @@ def test_the_coach_looks_at_my_game(visit: Begin) -> None:
     for _ in range(8):
         slide(page, game_of(page)["position"]["legal"][-1])
     page.get_by_label("Coach this game").click()
-    at(page, "coach-mine").first.click()
     expect(at(page, "coach-accuracy")).to_contain_text(re.compile(r"Accuracy\d+(\.\d)?%"))
 
 

@@ -215,12 +215,12 @@ def test_the_coach_reads_a_game_by_seed_and_by_its_record(
     told = ask(page, "/api/coach", model=ids[models[number].stem], episode=file.read_text(), **ref)
     assert told["slider"] == "afterstate"
     plies = told["plies"]
-    lengths = {"slides": 0, "best": 0, "regrets": 0, "luck": 0, "rewards": 0, "choices": 0}
+    lengths = {"slides": 0, "best": 0, "regrets": 0, "luck": 0, "rewards": 0, "choices": 0, "options": 0, "shares": 0}
     lengths |= {"tiles": 1, "scores": 1, "values": 1}
     assert {key: len(told[key]) - plies for key in lengths} == lengths
     assert told["score"] == told["scores"][-1] == told["values"][-1]  # nothing is to come any more
     assert told["luck_total"] == pytest.approx(sum(told["luck"]), abs=0.01 * plies)
-    assert [worst["regret"] for worst in told["worst"]] == pytest.approx(sorted(told["regrets"], reverse=True)[:3], abs=0.01)
+    assert [worst["share"] for worst in told["worst"]] == pytest.approx(sorted(told["shares"], reverse=True)[:3], abs=1e-5)
     for worst in told["worst"]:
         assert worst["best"][0].upper() == told["best"][worst["ply"]] == worst["line"][0]["slide"][0].upper()
 

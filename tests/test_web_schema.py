@@ -35,7 +35,7 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 def test_everything_is_described() -> None:
-    assert len({(path, method) for path, method, _ in OPERATIONS}) == 23
+    assert len({(path, method) for path, method, _ in OPERATIONS}) == 25
 
 
 @pytest.mark.parametrize(("path", "method", "mode"), OPERATIONS)

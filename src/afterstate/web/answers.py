@@ -7,14 +7,13 @@ from typing import Annotated, Any
 import numpy as np
 from fastapi import Query
 
-from afterstate.engine.record import Record, format_moves, parse_moves
+from afterstate.engine.record import Record, parse_moves
 from afterstate.engine.record import replay as play_again
 from afterstate.errors import AfterstateError, InputError
 from afterstate.games.game import Afterstate, Game, Slide, State
 from afterstate.kernel import u64
 from afterstate.play.agent import Agent, Choice
-from afterstate.play.episodes import read_line
-from afterstate.play.review import Mistake, Step, best_line, review
+from afterstate.play.review import Step, best_line
 from afterstate.rng import Purpose, Random
 from afterstate.web import messages
 from afterstate.web.library import Library, game_of
@@ -194,11 +193,11 @@ def analyse(library: Library, request: messages.Ask) -> messages.Analysis:
         position=position_of(game, state), move=_name(choice.move), values=_values(choice),
         rewards={NAMES[each]: afterstate.reward for each, afterstate in slid.items()},
         after={NAMES[each]: tiles(game, afterstate) for each, afterstate in slid.items()},
-        depth=depth, ms=ms, line=_line(game, line),
+        depth=depth, ms=ms, line=line_of(game, line),
     )  # fmt: skip
 
 
-def _line(game: Game, line: tuple[Step, ...]) -> list[messages.LineStep]:
+def line_of(game: Game, line: tuple[Step, ...]) -> list[messages.LineStep]:
     return [
         messages.LineStep(
             slide=NAMES[step.slide], value=step.value, after=tiles(game, step.afterstate),
@@ -235,60 +234,6 @@ def explain(library: Library, request: messages.Why) -> messages.Explained:
     )  # fmt: skip
 
 
-# --- the coach -----------------------------------------------------------------------------------------------------------
-
-
-def coach(library: Library, request: messages.Coaching) -> messages.Coached:
-    """Review a game, given by seed and moves or by a line of an episode file."""
-    network = library.network(request.model)
-    game = game_of(request)
-    if game is not network.game:
-        raise InputError(f"this model is for {network.game!r}, not for {game!r}; choose another model")
-    record, slider = _game_to_coach(game, request)
-    if len(record.slides) > messages.MOVES:
-        raise InputError(f"the coach takes games of at most {messages.MOVES} moves, not {len(record.slides)}")
-    found = review(network, record)
-    with library.agent(request.model, depth=2, move_time=None) as agent:
-        worst = [_worst(agent, record, mistake) for mistake in found.worst]
-    return messages.Coached(
-        game=game.name, rules=game.rules, size=str(game.shape), slider=slider, plies=len(record.slides),
-        slides=record.moves, tiles=_all_tiles(game, record), rewards=record.rewards.tolist(),
-        scores=found.scores.tolist(), values=_round(found.values), best=format_moves(found.best), regrets=_round(found.regrets),
-        luck=_round(found.luck), choices=found.choices.tolist(), accuracy=found.accuracy, best_share=found.best_share,
-        mean_regret=found.mean_regret, luck_total=float(found.luck.sum()), score=int(found.scores[-1]),
-        largest=game.face(game.largest(record.state(-1))), worst=worst,
-    )  # fmt: skip
-
-
-def _worst(agent: Agent, record: Record, mistake: Mistake) -> messages.Worst:
-    """One of the worst moves, with the better line."""
-    return messages.Worst(
-        ply=mistake.ply, slide=NAMES[mistake.slide], best=NAMES[mistake.best], regret=mistake.regret,
-        line=_line(agent.network.game, best_line(agent, record.state(mistake.ply))),
-    )  # fmt: skip
-
-
-def _game_to_coach(game: Game, request: messages.Coaching) -> tuple[Record, str | None]:
-    seed, moves, episode = request.seed, request.moves, request.episode
-    if seed is not None and moves is not None and episode is None:
-        start = None if request.start is None else game.parse(request.start)
-        return play_again(game, Random(seed, Purpose.PLAY), parse_moves(moves), start=start), None
-    if seed is None and moves is None and episode is not None:
-        found = read_line(episode.encode(), game)
-        return found, found.slider or None
-    raise InputError("give the seed and the moves of a game, or one line of an episode file")
-
-
-def _all_tiles(game: Game, record: Record) -> list[str]:
-    """Every state of a game, in the page's format."""
-    return [tiles(game, state) for state in record.states]
-
-
-def _round(values: Any) -> list[float]:
-    """Round to hundredths of a point: enough for a chart."""
-    return [round(value, 2) for value in values.tolist()]
-
-
 # --- the start -----------------------------------------------------------------------------------------------------------
 
 
@@ -305,4 +250,3 @@ def warm_up(library: Library) -> None:
     for depth in (1, 2):
         watch(library, messages.Watch(model=default, text=text, rng=first.rng, rewards=0, budget=1.0, depth=depth))
         move(library, messages.Ask(board=text, model=default, depth=depth))
-    coach(library, messages.Coaching(model=default, seed=1, moves="", **ref.model_dump()))

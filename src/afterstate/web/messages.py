@@ -130,16 +130,6 @@ class Why(Strict):
     slide: SlideName | None = Field(None, description="the slide to explain; the best one if none is given")
 
 
-class Coaching(GameRef):
-    model: Id
-    seed: Seed | None = Field(None, description="seed of the game, together with its moves")
-    moves: Moves | None = None
-    start: BoardText | None = Field(None, description="the state that the game began with, if not one of its seed")
-    episode: str | None = Field(
-        None, max_length=2_000_000, description="one line of an episode file, instead of seed and moves"
-    )
-
-
 class Start(GameRef):
     """A training run: a recipe, or options of `afterstate train`."""
 
@@ -348,38 +338,6 @@ class Explained(BaseModel):
     value: float = Field(description="value of that position")
     cells: list[float] = Field(description="each cell's share, row by row; they add up to the value")
     patterns: list[Pattern] = Field(description="each pattern's share; they add up to the value, too")
-
-
-class Worst(BaseModel):
-    ply: int = Field(description="number of the move, counted from 0")
-    slide: SlideName = Field(description="the slide that was made")
-    best: SlideName = Field(description="the best slide")
-    regret: float = Field(description="how many points it gave away")
-    line: list[LineStep] = Field(description="a better way to continue")
-
-
-class Coached(BaseModel):
-    game: GameName
-    rules: RulesName
-    size: SizeName
-    slider: str | None = Field(description="who played, if the record says so")
-    plies: int = Field(description="number of moves")
-    slides: str = Field(description="the moves, one letter each")
-    tiles: list[Tiles] = Field(description="the board of each state")
-    rewards: list[int] = Field(description="reward of each move")
-    scores: list[int] = Field(description="score before each move, and at the end")
-    values: list[float] = Field(description="the final score that the model expects in each state")
-    best: str = Field(description="the best slide in each state, one letter each")
-    regrets: list[float] = Field(description="how many points each move gave away")
-    luck: list[float] = Field(description="luck of the new tile after each move; 0 on average")
-    choices: list[int] = Field(description="number of legal slides in each state")
-    accuracy: float = Field(description="100 for always the best slide, 0 for always the worst")
-    best_share: float = Field(description="share of the moves with a choice that gave nothing away")
-    mean_regret: float = Field(description="mean of all regrets")
-    luck_total: float = Field(description="sum of all luck")
-    score: int = Field(description="score at the end")
-    largest: int = Field(description="largest tile at the end")
-    worst: list[Worst] = Field(description="the worst moves, at most three")
 
 
 class RecipeFacts(BaseModel):

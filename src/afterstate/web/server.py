@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException
 
 from afterstate.errors import AfterstateError, FileError, ModelError, ResourceError
 from afterstate.kernel import on_compile
-from afterstate.web import answers, messages
+from afterstate.web import answers, coach, messages
 from afterstate.web.about import State, about
 from afterstate.web.access import Access
 from afterstate.web.guard import LOOPBACK, Guard
@@ -67,6 +67,7 @@ class Beginning:
         try:
             with on_compile(self._compiling):
                 answers.warm_up(library)
+                coach.warm_up(library)
         finally:
             self.state = "ready"
 
@@ -214,6 +215,7 @@ def _add_routes(app: FastAPI, library: Library, runs: Runs, matches: Matches, wo
     add(games, "POST", "slide", "One slide, and the new tile", quick(answers.slide))
     add(games, "POST", "read", "What a board's text says", quick(answers.read))
     add(games, "POST", "try", "One slide, and all new tiles that may come", quick(answers.attempt))
+    add(games, "POST", "episode", "A game as a line of an episode file, and its result", quick(coach.record))
     add(games, "POST", "watch", "Some moves by a model", long(answers.watch, library))
     add(models, "GET", "models", "The models that can be asked", quick(library.models))
     add(models, "POST", "move", "Here is my board, what now?", quick(answers.move, library))
@@ -221,7 +223,8 @@ def _add_routes(app: FastAPI, library: Library, runs: Runs, matches: Matches, wo
     add(models, "POST", "analyse", "The four values, and how the game could continue", quick(answers.analyse, library))
     why = "Why a slide has its value: each pattern's and each cell's share"
     add(models, "POST", "explain", why, quick(answers.explain, library))
-    add(models, "POST", "coach", "Review a game: regret, luck, the worst moves", long(answers.coach, library))
+    add(models, "POST", "coach", "Review a game: regret, luck, the worst moves", long(coach.coach, library))
+    add(models, "POST", "puzzles", "Positions in which a quick look goes wrong", long(coach.puzzles, library))
     add(models, "POST", "versus", "Let two models play the same games", quick(matches.start), status_code=201)
     add(models, "GET", "versus/{match}", "How two models compare", quick(matches.facts))
     add(models, "POST", "versus/{match}/stop", "Stop a comparison", quick(matches.cancel))

@@ -2,6 +2,8 @@
 
 import { persist } from "./api.js";
 import { LETTERS } from "./dom.js";
+import { keepState, noteScore } from "./kept.js";
+import { AI, YOU, addMarks, fitMarks } from "./marks.js";
 import { loadGame, saveGame } from "./store.js";
 
 const SAVE_MS = 1_000;
@@ -45,7 +47,7 @@ export class Session extends EventTarget {
   /** Starts a new game; throws an error if the server refuses or `signal` cancels it. The old game stays until then. */
   async start({ game, rules, size, seed }, signal = null) {
     const request = seed === undefined ? { game, rules, size } : { game, rules, size, seed };
-    await this.load("/api/new", request, { moves: "" }, signal);
+    await this.load("/api/new", request, { moves: "", marks: "", begun: Date.now() }, signal);
   }
 
   /** Starts a game from a board of one's own. */
@@ -56,16 +58,19 @@ export class Session extends EventTarget {
 
   /** Loads a game from its seed and moves; throws an error if the server refuses. */
   async replay(game) {
-    const { moves, start } = game;
-    await this.load("/api/replay", recordOf(game), start ? { moves, start } : { moves });
+    const { moves, start, marks, begun = Date.now() } = game;
+    const known = { moves, marks: fitMarks(marks, moves.length), begun, ...(start ? { start } : {}) };
+    await this.load("/api/replay", recordOf(game), known);
   }
 
+  /** `known` is what the answer does not say: moves, who made them (marks), when the game began, and on which board. */
   async load(path, request, known, signal = null) {
     const load = (this.loads += 1);
     const answer = await persist(() => this.app.api.post(path, request, signal), signal);
     if (load !== this.loads) return;
     const { game, rules, size, seed, position, rng, rewards, score } = answer;
     const kept = this.keptBy(answer, known.moves);
+    if (this.state?.begun !== known.begun) keepState(this.state);
     this.adopt({ game, rules, size, seed, ...known, position, rng, rewards, score, kept });
   }
 
@@ -85,7 +90,8 @@ export class Session extends EventTarget {
 
   /** Adds moves of the model; the position is the one after them. */
   append({ moves, position, rng, rewards, score }) {
-    this.change({ ...this.state, moves: this.state.moves + moves, position, rng, rewards, score });
+    const marks = addMarks(this.state.marks, this.state.moves.length, AI, moves.length);
+    this.change({ ...this.state, moves: this.state.moves + moves, marks, position, rng, rewards, score });
     this.timer ||= setTimeout(() => this.flush(), SAVE_MS);
   }
 
@@ -130,14 +136,15 @@ export class Session extends EventTarget {
     this.pumping = false;
   }
 
-  async makeSlide(slide) {
+  async makeSlide(slide, who = YOU) {
     const { state, turn } = this;
     if (!state.position.legal.includes(slide)) return this.tell("refused", { slide });
     const request = { ...this.ref, text: state.position.text, rng: state.rng, rewards: state.rewards, slide };
     const answer = await persist(() => this.app.api.post("/api/slide", request));
     if (turn !== this.turn) return undefined;
     const { position, rng, rewards, score, after } = answer;
-    this.change({ ...state, moves: state.moves + LETTERS[slide], position, rng, rewards, score });
+    const marks = addMarks(state.marks, state.moves.length, who);
+    this.change({ ...state, moves: state.moves + LETTERS[slide], marks, position, rng, rewards, score });
     this.flush();
     const gain = score - state.score;
     return this.tell("slid", { before: state.position.tiles, slide, after, tiles: position.tiles, gain });
@@ -150,7 +157,8 @@ export class Session extends EventTarget {
     const request = recordOf({ ...state, moves });
     const { position, rng, rewards, score } = await persist(() => this.app.api.post("/api/replay", request));
     if (turn !== this.turn) return;
-    this.change({ ...state, moves, position, rng, rewards, score });
+    const marks = fitMarks(state.marks, moves.length);
+    this.change({ ...state, moves, marks, position, rng, rewards, score });
     this.flush();
     this.tell("change");
     this.tell("undone");
@@ -166,7 +174,9 @@ export class Session extends EventTarget {
   flush() {
     clearTimeout(this.timer);
     this.timer = 0;
-    if (this.state && this.unsaved) saveGame(this.state);
+    if (!this.state || !this.unsaved) return;
+    saveGame(this.state);
+    noteScore(this.state);
     this.unsaved = false;
   }
 

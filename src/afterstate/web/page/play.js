@@ -8,6 +8,7 @@ import { GameCard } from "./gamecard.js";
 import { boardOf, fitRef, rulesOf } from "./games.js";
 import { Hints } from "./hints.js";
 import { listenKeys, listenSwipes, releaseAfterChoice } from "./input.js";
+import { bestScore } from "./kept.js";
 import { analyseHash, gameLink, isLocal } from "./links.js";
 import { NewGameDialog } from "./newgame.js";
 import { Tally } from "./pace.js";
@@ -280,7 +281,7 @@ class PlayView {
     this.card = new GameCard(this.app, this.session.ref, {
       share: () => this.share(),
       analyse: () => this.analyse(),
-      coach: () => this.app.go("coach"),
+      coach: () => this.app.go("coach/mine"),
     });
     const info = this.card.element;
     if (this.app.model(game, rules, size)) {
@@ -327,7 +328,7 @@ class PlayView {
   }
 
   tell(score, moves) {
-    this.scores.tell(score);
+    this.scores.tell(score, bestScore(this.session.state));
     this.card.tell(moves);
   }
 
@@ -371,7 +372,7 @@ class PlayView {
     const mode = this.watcher.running ? "watching" : this.replay ? "replaying" : "keys";
     this.tellGoal(boardOf(this.app, state).goal);
     this.status.show(this.session, mode, {
-      coach: () => this.app.go("coach"),
+      coach: () => this.app.go("coach/mine"),
       fresh: () => this.openDialog(),
       next: this.finished === state ? () => this.watchModel(this.session.ref) : null,
     });

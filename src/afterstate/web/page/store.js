@@ -41,6 +41,14 @@ function readObject(key) {
   return objectOf(read(key));
 }
 
+/** An object that a part of the page keeps, by its name; null if there is none. */
+export const loadObject = readObject;
+
+/** Keeps an object under a name. */
+export function saveObject(key, value) {
+  write(key, JSON.stringify(value));
+}
+
 const DEFAULTS = {
   models: {},
   look: "depth:1",
