@@ -60,6 +60,7 @@ class Inputs:
 
     def write(self, data: bytes, name: str = "changed") -> Path:
         path = self.folder / name
+        path.unlink(missing_ok=True)  # to cut a file that is there costs a write to the disk on some systems
         path.write_bytes(data)
         return path
 
