@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from afterstate.errors import AfterstateError
+from afterstate.errors import AfterstateError, FileError
 from afterstate.games.game import Game, make
 from afterstate.learning.checkpoint import restore_checkpoint
 from afterstate.learning.gamesfile import GamesFile
@@ -60,6 +60,7 @@ class Inputs:
 
     def write(self, data: bytes, name: str = "changed") -> Path:
         path = self.folder / name
+        path.unlink(missing_ok=True)  # to cut a file that is there costs a write to the disk on some systems
         path.write_bytes(data)
         return path
 
@@ -249,6 +250,13 @@ def test_only_errors_of_ours(
             raise
     assert refused > 0
     print(f"{reader}: {count} changes, {refused} refused, {time.perf_counter() - began:.0f} s")
+
+
+def test_a_recipe_whose_version_is_too_long_to_write(tmp_path: Path) -> None:
+    """TOML has hex numbers of any length, which Python does not turn into text."""
+    (tmp_path / "mine.toml").write_text(f"version = 0x{'f' * 5000}\n[train]\ngames = 10\n")
+    with pytest.raises(FileError, match="a number of 20000 bits"):
+        load_recipe(str(tmp_path / "mine.toml"))
 
 
 PROMISES: list[Any] = [

@@ -131,8 +131,7 @@ class Metrics:
 
 
 _WHOLE = ("games", "count", "win_tile")
-# may be null: a block of one game has no interval
-_PERHAPS = ("interval", "moves_per_s", "training_seconds", "alpha", "mean_error", "mean_rate", "out_of_range")
+_PERHAPS = ("interval", "moves_per_s", "training_seconds")  # may be null: a block of one game has no interval
 
 
 def _wrong_field(record: Any) -> str | None:

@@ -20,6 +20,7 @@ from afterstate.learning.options import TrainOptions, read_options
 from afterstate.units import shorten
 
 LONGEST = 100_000  # bytes of a recipe
+LARGEST_VERSION = 10**9
 _ABOUT = ("about", "version", "takes", "expect")
 
 
@@ -80,8 +81,9 @@ def _parse(name: str, text: str, where: str) -> Recipe:
     version = table.get("version", 1)
     if not isinstance(options, dict) or not options:
         raise FileError(f"{where} has no [train] with options in it")
-    if not isinstance(version, int) or isinstance(version, bool):
-        raise FileError(f"{where}: version must be a whole number, not {version!r:.60}")
+    if not isinstance(version, int) or isinstance(version, bool) or abs(version) > LARGEST_VERSION:
+        shown = f"a number of {version.bit_length()} bits" if isinstance(version, int) else f"{version!r:.60}"
+        raise FileError(f"{where}: version must be a whole number up to {LARGEST_VERSION}, not {shown}")
     for key in ("about", "takes", "expect"):
         if not isinstance(table.get(key, ""), str):
             raise FileError(f"{where}: {key} must be text, not {table[key]!r:.60}")
