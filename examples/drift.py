@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from afterstate.bitboard import Shape, empty_cells, format_cells, largest_nibble, pack, parse_cells, transpose, unpack
+from afterstate.bitboard import Shape, empty_cells, format_cells, largest_nibble, pack, transpose, unpack
+from afterstate.boardtext import parse_cells
 from afterstate.errors import InputError
 from afterstate.games.game import Afterstate, Game, State, largest, outcomes, slides, spawn, start
 from afterstate.kernel import implement, kernel, pdep, popcount, u64

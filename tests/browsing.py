@@ -6,7 +6,10 @@ import shutil
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, Route, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Route, expect
+
+from afterstate.web.access import cookie_name
+from serving import TOKEN
 
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -32,12 +35,19 @@ def launch(tools: Playwright) -> Browser:
     return tools.chromium.launch(executable_path=found, args=FLAGS)
 
 
+def let_in(context: BrowserContext, address: str) -> None:
+    """Give a visitor the cookie of a server."""
+    port = int(address.rpartition(":")[2])
+    context.add_cookies([{"name": cookie_name(port), "value": TOKEN, "url": address, "httpOnly": True, "sameSite": "Strict"}])
+
+
 class Visit:
-    """One page, and all errors in its console."""
+    """One page of somebody who has opened the link with the token, and all errors in its console."""
 
     def __init__(self, browser: Browser, address: str, **context: Any) -> None:
         self.address = address
         self.context = browser.new_context(**({"viewport": DESK} | context))
+        let_in(self.context, address)
         self.complaints: list[str] = []
         self.page = self.open("")
 
@@ -72,6 +82,17 @@ def game_of(page: Page) -> dict[str, Any]:
     """The game as the page keeps it."""
     kept: dict[str, Any] = json.loads(page.evaluate(f"() => localStorage.getItem('{KEEP}')"))
     return kept
+
+
+def keep_game(page: Page, kept: dict[str, Any]) -> None:
+    """Load the page again, with another game in this tab."""
+    page.evaluate(f"kept => addEventListener('pagehide', () => sessionStorage.setItem('{KEEP}', kept))", json.dumps(kept))
+    page.reload()
+
+
+def watch_at_full_speed(page: Page) -> None:
+    at(page, "watch-speed").evaluate("it => { it.value = it.max; it.dispatchEvent(new Event('input', {bubbles: true})); }")
+    at(page, "watch-toggle").click()
 
 
 def wait_moves(page: Page, count: int) -> dict[str, Any]:

@@ -13,12 +13,12 @@ from afterstate.bitboard import (
     largest_nibble,
     mirror_planes,
     pack,
-    parse_cells,
     to_planes,
     transpose,
     transpose_planes,
     unpack,
 )
+from afterstate.boardtext import parse_cells
 from afterstate.errors import InputError
 from afterstate.kernel import u64
 from afterstate.units import shorten

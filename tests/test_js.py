@@ -40,7 +40,7 @@ def test_modules_of_the_page(tmp_path: Path) -> None:
 
 def test_every_test_is_of_a_module_that_exists() -> None:
     names = {path.name.removesuffix(".test.mjs") for path in TESTS}
-    assert {"scale", "links", "motion", "notation"} <= names
+    assert {"scale", "links", "motion", "notation", "pace", "timeline", "hints"} <= names
     assert names <= {path.stem for path in PAGE.glob("*.js")}
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 
 from afterstate.errors import DivergedError, FileError, InputError, ResourceError
 from afterstate.games.results import Summary
@@ -13,7 +14,7 @@ from afterstate.learning.plan import make_plan, new_network
 from afterstate.learning.progress import Listener
 from afterstate.learning.runfolder import RunFolder
 from afterstate.learning.trainer import Run, Trainer, resume, train
-from afterstate.network.modelfile import load_model, load_tensors, save_model
+from afterstate.network.modelfile import load_model, save_model
 from listeners import StopAt
 
 SMALL = "0123,4567"
@@ -68,16 +69,16 @@ def test_a_stopped_run_goes_on_exactly(tmp_path: Path, given: dict[str, Any]) ->
 
 def test_coherence_is_kept_and_asked_for(tmp_path: Path) -> None:
     """E is at most A in size, both move only where a weight was looked up; a checkpoint without them is refused."""
-    run = learn(tmp_path / "run", method="tc")
+    run = learn(tmp_path / "run", method="tc", keep=True)
     folder = RunFolder(run.folder)
-    pairs = load_tensors(folder.last, ["coherence"])["coherence"].reshape(-1, 2)
+    pairs = load_file(folder.last)["coherence"].reshape(-1, 2)
     assert (np.abs(pairs[:, 0]) <= pairs[:, 1] * 1.001).all()
     assert ((pairs[:, 1] > 0) >= (run.network.weights != 0)).all()
     part = {
         f"block.{name}": np.zeros(0, np.uint8 if name == "largest" else np.int64) for name in ("scores", "moves", "largest")
     }
     save_model(run.network, folder.last, more=part)
-    with pytest.raises(FileError, match="lacks coherence"):
+    with pytest.raises(FileError, match="has kept only what play needs"):
         resume(run.folder, {"games": 400})
 
 

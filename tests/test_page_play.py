@@ -1,6 +1,5 @@
 """Play, watch and hints, by real keys, touches and clicks."""
 
-import json
 import re
 import signal
 from collections.abc import Callable, Iterable
@@ -13,7 +12,22 @@ from playwright.sync_api import Browser, Page, expect
 
 from afterstate.web.library import Library
 from afterstate.web.server import make_app
-from browsing import ARROWS, KEEP, LETTERS, PHONE, Visit, ask_server, at, game_of, new_game, slide, tiles, wait_moves
+from browsing import (
+    ARROWS,
+    KEEP,
+    LETTERS,
+    PHONE,
+    Visit,
+    ask_server,
+    at,
+    game_of,
+    keep_game,
+    new_game,
+    slide,
+    tiles,
+    wait_moves,
+    watch_at_full_speed,
+)
 from serving import HERE, Served, ask, served
 
 Begin = Callable[..., Visit]
@@ -192,16 +206,14 @@ def test_the_game_goes_on_after_2048(visit: Begin) -> None:
     kept = game_of(page)
     kept["position"] |= {"text": "1024 1024 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0", "tiles": "aa00000000000000"}
     kept["position"]["legal"] = ["right", "down", "left"]
-    page.evaluate(
-        "kept => { addEventListener('pagehide', () => localStorage.setItem('afterstate.game', kept)); }", json.dumps(kept)
-    )
-    page.reload()
+    keep_game(page, kept)
     expect(at(page, "board")).to_have_attribute("data-tiles", "aa00000000000000")
     slide(page, "left")
-    at(page, "keep-playing").click()
-    expect(at(page, "keep-playing")).to_have_count(0)
+    reached = at(page, "toast").filter(has_text="You reached 2048")
+    expect(reached).to_be_visible()
+    reached.get_by_label("Close this message").click()
     slide(page, game_of(page)["position"]["legal"][0])
-    expect(at(page, "keep-playing")).to_have_count(0)
+    expect(at(page, "toast")).to_have_count(0)
 
 
 # --- a server that dies, and pages that are closed ---------------------------------------------------------------------
@@ -236,11 +248,6 @@ def test_a_page_that_is_closed_while_it_watches_disturbs_nobody(visit: Begin, se
 
 
 # --- watch, hints, links -----------------------------------------------------------------------------------------------
-
-
-def watch_at_full_speed(page: Page) -> None:
-    at(page, "watch-speed").evaluate("it => { it.value = it.max; it.dispatchEvent(new Event('input', {bubbles: true})); }")
-    at(page, "watch-toggle").click()
 
 
 def at_rest(page: Page) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """Games continued, replayed and reviewed."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -129,7 +131,7 @@ def test_regret_luck_and_values_against_the_obvious_way(network: af.Network) -> 
     record = replay(game, af.Random(9, Purpose.PLAY), parse_moves(moves))
     found = review(network, record)
     score = 0
-    lost, spread, best_moves, free = 0.0, 0.0, 0, 0
+    shares, best_moves, free = [], 0, 0
     for ply, number in enumerate(record.slides):
         before, after = (State(int(record.boards[at]), int(record.extras[at])) for at in (ply, ply + 1))
         slid = game.afterstates(before)
@@ -141,15 +143,19 @@ def test_regret_luck_and_values_against_the_obvious_way(network: af.Network) -> 
         assert found.values[ply] == pytest.approx(game.score(before, score) + slow_best(network, before), abs=tolerance)
         assert found.choices[ply] == len(slid)
         assert values[Slide(int(found.best[ply]))] == pytest.approx(top, abs=tolerance)
+        for slide in Slide:
+            assert found.options[ply, slide] == pytest.approx(values.get(slide, -np.inf), abs=tolerance)
+        share = (top - chosen) / max(game.score(before, score) + top, 1.0)
+        assert found.shares[ply] == pytest.approx(min(share, 1.0), abs=1e-6)
         score += int(record.rewards[ply])
         if len(slid) > 1:
-            lost, spread = lost + top - chosen, spread + top - min(values.values())
+            shares.append(min(share, 1.0))
             free, best_moves = free + 1, best_moves + (found.regrets[ply] == 0)
     assert found.scores[-1] == game.score(State(int(record.boards[-1]), int(record.extras[-1])), score)
-    assert found.accuracy == pytest.approx(100 * (1 - lost / spread), abs=0.01)
+    assert found.accuracy == pytest.approx(100 * np.exp(-40 * np.mean(shares)), abs=0.01)
     assert found.best_share == best_moves / free
     assert 0 < found.accuracy < 100
-    assert [mistake.ply for mistake in found.worst] == sorted(range(len(moves)), key=lambda at: -found.regrets[at])[:3]
+    assert [mistake.ply for mistake in found.worst] == sorted(range(len(moves)), key=lambda at: -found.shares[at])[:3]
 
 
 def test_luck_is_nothing_on_average(network: af.Network) -> None:
@@ -176,6 +182,41 @@ def test_who_plays_the_best_slides_has_an_accuracy_of_100(game: Game) -> None:
     assert found.accuracy == pytest.approx(100.0)
     assert found.best_share == 1.0
     assert found.worst == ()
+
+
+def test_accuracy_tells_strong_from_weak_play(original: Path) -> None:
+    """Random slides, the largest reward, and the network: each above the one before."""
+    network = af.load(original)
+
+    class Greedy(af.Player):
+        def choose(self, game: Game, state: State) -> Slide:
+            slid = game.afterstates(state)
+            return max(slid, key=lambda slide: slid[slide].reward)
+
+    players = [af.RandomPlayer(1), Greedy(), af.NetworkPlayer(network, depth=2)]
+    means = []
+    for player in players:
+        environment = af.RandomEnvironment(seed=5)
+        found = [review(network, af.play_episode(network.game, player, environment)).accuracy for _ in range(8)]
+        means.append(np.mean(found))
+    assert means[0] + 3 < means[1]
+    assert means[1] + 30 < means[2]
+
+
+def test_the_accuracy_of_some_plies(network: af.Network) -> None:
+    """Each of two players has the accuracy of their own moves."""
+    rng, choices = af.Random(9, Purpose.PLAY), np.random.default_rng(4)
+    game, best = network.game, af.Agent(network, depth=2, exact=True)
+    moves, state = "", game.start(rng)
+    while len(moves) < 20 and (legal := list(game.afterstates(state))):
+        slide = best.choose(state).move if len(moves) % 2 else legal[int(choices.integers(len(legal)))]
+        assert slide is not None
+        moves += slide.name[0]
+        state = game.sample(game.afterstates(state)[slide], rng)
+    found = review(network, replay(game, af.Random(9, Purpose.PLAY), parse_moves(moves)))
+    turns = np.arange(len(moves)) % 2
+    assert found.accuracy_of(turns == 1) == pytest.approx(100.0)
+    assert found.accuracy_of(turns == 0) < found.accuracy < 100.0
 
 
 def test_a_game_without_a_move(game: Game) -> None:

@@ -177,7 +177,7 @@ def test_training_learns_and_goes_on_exactly(tmp_path: Path, rules: str) -> None
     whole = af.train(game, run=tmp_path / "whole", games=2000, **options)
     means = [record["mean"] for record in whole.metrics]
     assert means[-1] > 2 * means[0]
-    af.train(game, run=tmp_path / "parts", games=700, **options)
+    af.train(game, run=tmp_path / "parts", games=700, keep=True, **options)
     parts = af.train(run=tmp_path / "parts", resume=True, games=2000)
     assert np.array_equal(parts.network.weights, whole.network.weights)
     assert parts.network.context == game.context

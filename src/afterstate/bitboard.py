@@ -1,4 +1,4 @@
-"""A board of up to 4x4 cells in 64 bits, without rules: where a cell lies, symmetries, cells to and from text.
+"""A board of up to 4x4 cells in 64 bits, without rules: where a cell lies, symmetries, cells as text.
 
 Cell (row, column) is the nibble at bits 16*row + 4*column; a smaller board lies in the top left corner and the rest is 0.
 Nibbles are exponents (tile indices), not face values. For a 4x4 board:
@@ -82,26 +82,6 @@ def format_cells(faces: Iterable[object], shape: Shape) -> str:
     words = [str(face) for face in faces]
     rows = (words[start : start + shape.columns] for start in range(0, shape.cells, shape.columns))
     return " / ".join(" ".join(row) for row in rows)
-
-
-def parse_cells(text: str, shape: Shape) -> list[int]:
-    """Read a board's numbers, separated by spaces, commas, slashes or line ends; '.' and '_' are empty cells."""
-    rows = [row.split() for row in text.replace(",", " ").split("/")]
-    words = [word for row in rows for word in row]
-    if len(words) != shape.cells:
-        raise InputError(f"a {shape} board has {shape.cells} cells, but {len(words)} were given: {shorten(text)!r}")
-    if len(rows) > 1 and any(len(row) != shape.columns for row in rows):
-        raise InputError(
-            f"each row of a {shape} board has {shape.columns} cells, but the slashes say otherwise: {shorten(text)!r}"
-        )
-    cells = []
-    for number, word in enumerate(words, start=1):
-        if word in {".", "_"}:
-            word = "0"
-        if not (word.isascii() and word.isdecimal() and len(word) <= 9):
-            raise InputError(f"cell {number} of the board is {shorten(word)!r}, not a tile, in {shorten(text)!r}")
-        cells.append(int(word))
-    return cells
 
 
 # --- symmetries ------------------------------------------------------------------------------------------------------

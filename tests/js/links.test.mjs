@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { load, makeRandom, times } from "./page.mjs";
 
-const { gameLink, packMoves, readLink, unpackMoves } = await load("links.js");
+const { analyseHash, gameLink, isLocal, packMoves, readAnalyse, readLink, unpackMoves } = await load("links.js");
 
 const random = makeRandom(4);
 const movesOf = (count) => times(count, () => "URDL"[random(4)]).join("");
@@ -53,8 +53,48 @@ test("a link that lacks something is refused", () => {
   const moves = packMoves("URDL");
   assert.equal(readLink(`2048/standard/4x4/1/${moves}`).moves, "URDL");
   const wrong = [
-    "", "2048", `2048/standard/4x4/${moves}`, `2048/standard/4x4/1/${moves}/more`,
+    "", "2048", `2048/standard/4x4/${moves}`, `2048/standard/4x4/1/${moves}/2 4/more`,
     ...["", "x", "-1", "1.5", "1e5", "0x10", " 1", "12345678901234567"].map((seed) => `2048/standard/4x4/${seed}/${moves}`),
   ];
   for (const rest of wrong) assert.throws(() => readLink(rest), DAMAGED, rest);
+});
+
+test("a link with a wrong % or a seed that numbers cannot hold is refused, and not rounded", () => {
+  const moves = packMoves("URDL");
+  for (const wrong of ["%", "%E0%A4%A", "2048%zz"]) assert.throws(() => readLink(`${wrong}/standard/4x4/1/${moves}`), DAMAGED);
+  assert.throws(() => readLink(`2048/standard/4x4/9007199254740992/${moves}`), DAMAGED);
+  assert.equal(readLink(`2048/standard/4x4/9007199254740991/${moves}`).seed, 9007199254740991);
+});
+
+test("a game that does not begin with the first state of its seed says where it begins", () => {
+  globalThis.location = { origin: "http://127.0.0.1:2048" };
+  const game = { game: "2048", rules: "standard", size: "2x2", seed: 3, moves: "UL", start: "2 4 / 0 2" };
+  const [, rest] = gameLink(game).split("/#replay/");
+  assert.deepEqual(readLink(rest), game);
+});
+
+test("only this machine opens a link to loopback", () => {
+  for (const hostname of ["127.0.0.1", "localhost", "[::1]", "127.0.1.1"]) {
+    globalThis.location = { hostname };
+    assert.equal(isLocal(), true, hostname);
+  }
+  for (const hostname of ["192.168.1.7", "example.org", "127.example.org.invalid".slice(4)]) {
+    globalThis.location = { hostname };
+    assert.equal(isLocal(), false, hostname);
+  }
+});
+
+test("a position goes into a hash for Analyse and out again", () => {
+  const ref = { game: "threes", rules: "official", size: "2x2" };
+  const text = "1 2 / 3 0 | next 3+ | last up";
+  const hash = analyseHash(ref, text);
+  assert.match(hash, /^analyse=threes\/official\/2x2\/[^/ ]+$/);
+  assert.deepEqual(readAnalyse(hash.slice("analyse=".length)), { ref, text });
+});
+
+test("a hash with a text alone is a position of a game that must be guessed", () => {
+  const text = "2 4 8 16 / 0 2 4 8 / 0 0 2 4 / 0 0 0 2";
+  for (const rest of [text, encodeURIComponent(text)]) assert.deepEqual(readAnalyse(rest), { ref: null, text });
+  assert.equal(readAnalyse(""), null);
+  assert.equal(readAnalyse("%zz"), null);
 });

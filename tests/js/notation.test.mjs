@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { load, makeRandom, times } from "./page.mjs";
 
-const { guessRef, readBoard, textOf, tilesOf } = await load("notation.js");
+const { LONGEST, besides, guessRef, readBoard, textOf, tilesOf } = await load("notation.js");
 
 const FACES_2048 = [0, ...times(17, (index) => 2 ** (index + 1))];
 const FACES_THREES = [0, 1, 2, ...times(13, (index) => 3 * 2 ** index)];
@@ -75,4 +75,26 @@ test("a text that is of no game changes the size at most", () => {
   for (const text of ["", "no board", "2 4 8", "2 4 / 8"]) assert.equal(guessRef(APP, text, REF), REF, text);
   assert.deepEqual(guessRef(APP, "5 7 / 0 0", REF), { ...REF, size: "2x2" });
   assert.deepEqual(guessRef(APP, "5 7 / 0 0 / 0 0 / 0 0 / 0 0", REF), REF);
+});
+
+test("boards as other programs print them have a size", () => {
+  const rows = [[2, 4, 8], [0, 16, 32], [0, 0, 64]];
+  const ways = [
+    "[[2, 4, 8], [0, 16, 32], [0, 0, 64]]", "[[ 2  4  8]\n [ 0 16 32]\n [ 0  0 64]]", "2 4 8 0 16 32 0 0 64",
+    "2, 4, 8, 0, 16, 32, 0, 0, 64", "+----+----+----+\n|  2 |  4 |  8 |\n+----+----+----+\n|  . | 16 | 32 |\n|  - |  _ | 64 |\n+----+----+----+",
+    "2 4 8\n. 16 32\n. . 64",
+  ];
+  for (const text of ways) assert.deepEqual(readBoard(text), { rows, next: null }, JSON.stringify(text));
+});
+
+test("a text that is longer than any board is none", () => {
+  const board = "2 4 / 0 16";
+  assert.notEqual(readBoard(board.padEnd(LONGEST)), null);
+  assert.equal(readBoard(board.padEnd(LONGEST + 1)), null);
+});
+
+test("what else is known of a position is kept apart from the tiles and the next tile", () => {
+  assert.deepEqual(besides("1 2 / 3 0 | bag 12 | next 3 | slid U"), ["bag 12", "slid U"]);
+  assert.deepEqual(besides("2 4 / 0 0"), []);
+  assert.equal(textOf("1203", FACES_THREES, 2, "3", ["bag 12", "slid U"]), "1 2 / 0 3 | bag 12 | slid U | next 3");
 });

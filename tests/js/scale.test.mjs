@@ -49,7 +49,7 @@ test("short figures", () => {
   const cases = {
     0: "0", 7: "7", 950: "950", 999.4: "999", 999.5: "1k", 1200: "1.2k", 99_949: "99.9k", 99_960: "100k", 120_000: "120k",
     999_499: "999k", 999_500: "1M", 1_234_567: "1.2M", 5e9: "5G", 1e13: "10000G", 0.25: "0.25", 0.5: "0.5", 9.96: "10",
-    1.25: "1.3", "-1500": "-1.5k", "-950": "-950",
+    1.25: "1.3", "-1500": "-1.5k", "-950": "-950", "-0.004": "0", 0.004: "0", "-0.006": "-0.01",
   };
   for (const [value, text] of Object.entries(cases)) assert.equal(short(Number(value)), text, value);
   for (const value of [NaN, Infinity, -Infinity, undefined, null]) assert.equal(short(value), "–");

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,6 +19,21 @@ def tell_compiling() -> None:
     if not _told:
         _told = True
         print(f"{COMPILING} ...", file=sys.stderr, flush=True)
+
+
+def show_warnings() -> None:
+    """Print what the package warns of as one line each on standard error, beside any progress bar."""
+    import logging
+
+    class Printer(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            with suppress(OSError):  # nobody reads it
+                print(f"warning: {record.getMessage()}", file=sys.stderr, flush=True)
+
+    log = logging.getLogger("afterstate")
+    if not log.handlers:
+        log.addHandler(Printer())
+        log.propagate = False
 
 
 def console(*, to_stderr: bool = False) -> "Console":
@@ -52,7 +67,10 @@ def progress_bar(text: str, total: int) -> Iterator[Callable[..., None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     screen = console(to_stderr=True)
+    if not screen.is_terminal:  # a bar that is switched off still prints an empty line, in Rich before 14.3
+        yield lambda *_, **_more: None
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
+    with Progress(*columns, console=screen, transient=True) as progress:
         task = progress.add_task(text, total=total)
         yield lambda done, text=None: progress.update(task, completed=done, description=text)

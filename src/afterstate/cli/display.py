@@ -50,12 +50,14 @@ class Display(Listener):
 
     def __enter__(self) -> "Display":
         self.watch.__enter__()
-        self.bar.__enter__()
+        if self.screen.is_terminal:
+            self.bar.__enter__()
         return self
 
     def __exit__(self, *error: Any) -> None:
-        with suppress(OSError):  # of a terminal that was closed
-            self.bar.__exit__(*error)
+        if self.screen.is_terminal:
+            with suppress(OSError):  # of a terminal that was closed
+                self.bar.__exit__(*error)
         self.watch.__exit__(*error)
 
     def say(self, text: str, *, to_stderr: bool = False) -> None:

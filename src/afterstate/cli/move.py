@@ -26,7 +26,8 @@ def move(
 ) -> None:
     """Print the four values and the best slide for any board.
 
-    Give the board as one text in quotes, or as separate numbers; 0 or . is an empty cell.
+    Give the board as one text in quotes, or as separate numbers; 0 or . is an empty cell. A text may also be pasted: lists,
+    what NumPy prints, a table with a frame, or one hex digit a cell.
     """
     SearchOptions.read(**search).resolve()  # report a wrong option before anything heavy is loaded
     from afterstate.learning.runfolder import find_model

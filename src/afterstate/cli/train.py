@@ -12,7 +12,7 @@ from afterstate.cli.options import with_options
 from afterstate.errors import InputError
 from afterstate.learning.options import TEXT, TrainOptions
 from afterstate.learning.recipes import with_recipe
-from afterstate.units import format_count, format_time
+from afterstate.units import format_bytes, format_count, format_time
 
 if TYPE_CHECKING:
     from afterstate.cli.display import Display
@@ -35,7 +35,8 @@ def train(
     The run is a folder with its options, metrics, the result of every game, checkpoints (last and best) and a plot.
 
     Ctrl-C stops a run cleanly at any time, and --resume continues it. With one thread, the result is bit for bit that of a run
-    without a stop. A closed terminal or pipe stops it in the same way.
+    without a stop. A closed terminal or pipe stops it in the same way. A run that is complete keeps what play needs. With
+    --keep it keeps all, and --resume can continue it with more --games or --time; otherwise a new run can start --from it.
     """
     chosen = {name: value for name, value in given.items() if value is not None}
     if game is not None:
@@ -72,12 +73,12 @@ def train(
             done = go_on(run, normalise(chosen), listener=display, stop=display.stop)
         else:
             done = begin(TrainOptions(**chosen), run=run, listener=display, stop=display.stop)
-    folder, games, seconds, stopped = done.folder, done.games, done.seconds, done.stopped
+    folder, games, seconds, stopped, dropped = done.folder, done.games, done.seconds, done.stopped, done.dropped
     del done  # free the network's memory before the plot needs some
-    _finish(display, folder, games, seconds, stopped=stopped, as_json=as_json)
+    _finish(display, folder, games, seconds, stopped=stopped, dropped=dropped, as_json=as_json)
 
 
-def _finish(display: "Display", path: Path, games: int, seconds: float, *, stopped: bool, as_json: bool) -> None:
+def _finish(display: "Display", path: Path, games: int, seconds: float, *, stopped: bool, dropped: int, as_json: bool) -> None:
     """Draw the curve, and print the result and what to do next."""
     from afterstate.learning.runfolder import RunFolder
     from afterstate.report.plot import plot_runs
@@ -110,6 +111,11 @@ def _finish(display: "Display", path: Path, games: int, seconds: float, *, stopp
             display.say(f"curve: {curve}")
         if stopped:
             display.say(f"continue: afterstate train --run {name} --resume")
+        if dropped:
+            size = format_bytes(dropped)
+            display.say(
+                f"not kept: {size} that only a resume needs (--keep keeps them); train on: afterstate train --from {name}"
+            )
         display.say(f"measure: afterstate eval {name}")
     if stopped:
         raise typer.Exit(130)

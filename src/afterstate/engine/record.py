@@ -131,10 +131,11 @@ def format_moves(moves: NDArray[np.uint8]) -> str:
     return np.frombuffer(LETTERS.encode(), np.uint8)[moves].tobytes().decode()
 
 
-def replay(game: Game, rng: Random, moves: NDArray[np.uint8]) -> Record:
-    """Play a game again from its seed and slides; `rng` ends up where the game would continue."""
+def replay(game: Game, rng: Random, moves: NDArray[np.uint8], *, start: State | None = None) -> Record:
+    """Play a game again from its seed and slides, or from `start`; `rng` ends up where the game would continue."""
     kept = make_recorder(len(moves))
-    count = Seat(game, None, Script(moves), observer=kept).play_from(game.start(rng), rng)
+    first = game.start(rng) if start is None else start
+    count = Seat(game, None, Script(moves), observer=kept).play_from(first, rng)
     record = Record.cut(game, kept, count)
     if count < len(moves):
         last = record.state(-1)

@@ -81,6 +81,33 @@ class Summary:
         }
 
 
+@dataclass(frozen=True)
+class Difference:
+    """How much more one player scores than another, game by game with the same seeds."""
+
+    games: int
+    mean: float
+    interval: float  # half the width of its 95 % interval, by Student's t; inf for one game
+    correlation: float | None  # of the two scores of a game; None if one of them never varies
+    ahead: float  # share of the games in which the first scores more; a tie counts as half
+
+
+def compare(one: Results, other: Results) -> Difference:
+    """Compare two players by the games that both have finished."""
+    count = min(len(one.scores), len(other.scores))
+    first, second = (results.scores[:count].astype(np.float64) for results in (one, other))
+    gaps = first - second
+    spread = float(gaps.std(ddof=1)) if count > 1 else math.inf
+    varies = count > 1 and first.std() > 0 and second.std() > 0
+    return Difference(
+        games=count,
+        mean=float(gaps.mean()),
+        interval=half_width(spread, count),
+        correlation=float(np.corrcoef(first, second)[0, 1]) if varies else None,
+        ahead=float((gaps > 0).mean() + (gaps == 0).mean() / 2),
+    )
+
+
 def usual_tile(results: Results) -> int:
     """Index of the largest tile that at least one game in a hundred reached."""
     return int(np.sort(results.largest)[::-1][len(results.largest) // 100])

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from afterstate.bitboard import Shape, format_cells, pack, parse_cells, unpack
+from afterstate.bitboard import Shape, format_cells, pack, unpack
+from afterstate.boardtext import parse_cells, quote
 from afterstate.errors import InputError
 from afterstate.games.game import Afterstate, Game, State, Words
 from afterstate.games.threes_kernels import DUE, GIVEN, GIVEN_BONUS, HINT, LAST, MOVED, Threes, Walls, line_table
@@ -178,14 +179,15 @@ class ThreesGame(Game):
         return " | ".join(parts)
 
     def parse(self, text: str) -> State:
-        board, *parts = text.split("|")
+        board, *words = re.split(r"\|\s*(?=[A-Za-z])", text, maxsplit=1)  # a | before a number is part of a frame
+        parts = words[0].split("|") if words else []
         cells = self._parse_board(board, text)
         said = self._parse_parts(parts, text)
         hint = self._parse_next(said.get("next"), text)
         counts = self._find_bag(cells, hint, said.get("bag"), text)
         last = said.get("slid")
         if last is not None and last.upper() not in {"U", "R", "D", "L"}:
-            raise InputError(f"slid is U, R, D or L, not {shorten(last)!r}: {shorten(text)!r}")
+            raise InputError(f"slid is U, R, D or L, not {shorten(last)!r}: {quote(text)}")
         extra = sum(count << 3 * place for place, count in enumerate(counts)) | hint << int(HINT)
         extra |= (1 + "URDL".index(last.upper()) if last else 0) << int(LAST)
         extra |= self._parse_given(said.get("given"), cells, hint, text)
@@ -194,11 +196,11 @@ class ThreesGame(Game):
     def _parse_board(self, board: str, text: str) -> list[int]:
         faces = {self.face(index): index for index in range(self.top + 1)}
         cells = []
-        for number, face in enumerate(parse_cells(board, self.shape), start=1):
+        for number, face in enumerate(parse_cells(board, self.shape, [self.face(index) for index in range(16)]), start=1):
             if face not in faces:
                 raise InputError(
                     f"cell {number} of the board is {face}, which is not a tile of Threes! under the rules {self.rules} "
-                    f"(0, 1, 2, 3, 6, 12, ... {max(faces)}): {shorten(text)!r}"
+                    f"(0, 1, 2, 3, 6, 12, ... {max(faces)}): {quote(text)}"
                 )
             cells.append(faces[face])
         return cells
@@ -211,7 +213,7 @@ class ThreesGame(Game):
             if len(words) != 2 or words[0] not in allowed or words[0] in said:
                 raise InputError(
                     f"after the board write {', '.join(allowed)}, each at most once and with one word, "
-                    f"not {shorten(part.strip())!r}: {shorten(text)!r}"
+                    f"not {shorten(part.strip())!r}: {quote(text)}"
                 )
             said[words[0]] = words[1]
         return said
@@ -221,7 +223,7 @@ class ThreesGame(Game):
             return 0
         if word is None or word not in self.next_tiles:
             kinds = ", ".join(self.next_tiles)
-            raise InputError(f"give the next tile: end the line with '| next 2', one of {kinds}: {shorten(text)!r}")
+            raise InputError(f"give the next tile: end the line with '| next 2', one of {kinds}: {quote(text)}")
         return "123+".index(word) + 1
 
     def _find_bag(self, cells: list[int], hint: int, word: str | None, text: str) -> tuple[int, ...]:
@@ -229,15 +231,15 @@ class ThreesGame(Game):
         fitting = [counts for counts in product(range(self._row.copies + 1), repeat=3) if self._fits(cells, hint, counts)]
         if word is None:
             if not fitting:
-                raise InputError(f"no bag fits: these tiles and this next tile cannot come from whole bags: {shorten(text)!r}")
+                raise InputError(f"no bag fits: these tiles and this next tile cannot come from whole bags: {quote(text)}")
             return max(fitting, key=lambda counts: (sum(counts), counts))
         if not re.fullmatch(r"-|[123]{1,12}", word):
-            raise InputError(f"a bag is written like 13, or - if it is empty, not {shorten(word)!r}: {shorten(text)!r}")
+            raise InputError(f"a bag is written like 13, or - if it is empty, not {shorten(word)!r}: {quote(text)}")
         counts = tuple(word.count(tile) for tile in "123")
         if counts == (self._row.copies,) * 3:
             counts = (0, 0, 0)  # a full bag counts as an empty one that will be refilled
         if counts not in fitting:
-            raise InputError(f"bag {word} does not fit this board{' and its next tile' * bool(hint)}: {shorten(text)!r}")
+            raise InputError(f"bag {word} does not fit this board{' and its next tile' * bool(hint)}: {quote(text)}")
         return counts
 
     def _fits(self, cells: list[int], hint: int, counts: tuple[int, ...]) -> bool:
@@ -263,11 +265,11 @@ class ThreesGame(Game):
             return max(given, 21) << int(GIVEN) | 1 << int(GIVEN_BONUS) if hint == 4 else given << int(GIVEN)
         match = re.fullmatch(r"([0-9]{1,6})\+([0-9]{1,6})", word)
         if match is None:
-            raise InputError(f"given is written like 57+2, not {shorten(word)!r}: {shorten(text)!r}")
+            raise InputError(f"given is written like 57+2, not {shorten(word)!r}: {quote(text)}")
         among = int(match[2])
         given = int(match[1]) + among
         if among * 21 > given or (hint == 4 and among == 0):
-            raise InputError(f"given {word}: bonus tiles are at most one in 21, including the next one: {shorten(text)!r}")
+            raise InputError(f"given {word}: bonus tiles are at most one in 21, including the next one: {quote(text)}")
         return given << int(GIVEN) | among << int(GIVEN_BONUS)
 
 

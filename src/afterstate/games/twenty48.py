@@ -18,10 +18,10 @@ from afterstate.bitboard import (
     format_cells,
     largest_nibble,
     pack,
-    parse_cells,
     transpose,
     unpack,
 )
+from afterstate.boardtext import parse_cells, quote
 from afterstate.errors import InputError
 from afterstate.games.arrays import pack_cells, unpack_cells
 from afterstate.games.game import (
@@ -41,7 +41,6 @@ from afterstate.games.game import (
 )
 from afterstate.kernel import allocating, implement, kernel, pdep, popcount, routine, u64
 from afterstate.rng import below, chance, draw
-from afterstate.units import shorten
 
 FOUR = u64(round(0.1 * 2**32))  # chance of a 4, in parts of 2**32
 
@@ -255,12 +254,12 @@ class Twenty48Game(Game):
     def parse(self, text: str) -> State:
         exponents = []
         largest = self.top
-        for number, face in enumerate(parse_cells(text, self.shape), start=1):
+        for number, face in enumerate(parse_cells(text, self.shape, [self.face(index) for index in range(16)]), start=1):
             exponent = face.bit_length() - 1 if face else 0
             if face and (exponent < 1 or face != 1 << exponent or exponent > largest):
                 raise InputError(
                     f"cell {number} of the board is {face}, which is not a tile of 2048 on a {self.shape} board "
-                    f"(0, 2, 4, 8, ... {2**largest}): {shorten(text)!r}"
+                    f"(0, 2, 4, 8, ... {2**largest}): {quote(text)}"
                 )
             exponents.append(exponent)
         low = [min(exponent, 15) for exponent in exponents]

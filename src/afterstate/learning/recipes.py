@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from afterstate.errors import FileError, InputError
-from afterstate.files import parse_toml
+from afterstate.files import parse_toml, reading
 from afterstate.learning.figures import Report, check_report, read_report
 from afterstate.learning.options import TrainOptions, read_options
 from afterstate.units import shorten
 
 LONGEST = 100_000  # bytes of a recipe
+LARGEST_VERSION = 10**9
 _ABOUT = ("about", "version", "takes", "expect")
 
 
@@ -60,15 +61,12 @@ def load_recipe(name: str) -> Recipe:
         raise InputError(
             f"no recipe is called {shorten(name)!r}; there are: {', '.join(recipe_names())}; or give a file that ends in .toml"
         )
-    try:
+    with reading(f"the recipe {shorten(name)}"):
         with open(path, "rb") as file:
             raw = file.read(LONGEST + 1)
-        text = raw.decode("utf-8")
-    except (OSError, ValueError) as error:
-        raise FileError(f"cannot read the recipe {shorten(name)}: {getattr(error, 'strerror', None) or error}") from error
-    if len(raw) > LONGEST:
-        raise FileError(f"{shorten(name)} is not a recipe: it is longer than {LONGEST} bytes")
-    return _parse(path.stem, text, name)
+        if len(raw) > LONGEST:
+            raise FileError(f"{shorten(name)} is not a recipe: it is longer than {LONGEST} bytes")
+        return _parse(path.stem, raw.decode("utf-8"), name)
 
 
 def _parse(name: str, text: str, where: str) -> Recipe:
@@ -83,11 +81,12 @@ def _parse(name: str, text: str, where: str) -> Recipe:
     version = table.get("version", 1)
     if not isinstance(options, dict) or not options:
         raise FileError(f"{where} has no [train] with options in it")
-    if not isinstance(version, int) or isinstance(version, bool):
-        raise FileError(f"{where}: version must be a whole number, not {version!r}")
+    if not isinstance(version, int) or isinstance(version, bool) or abs(version) > LARGEST_VERSION:
+        shown = f"a number of {version.bit_length()} bits" if isinstance(version, int) else f"{version!r:.60}"
+        raise FileError(f"{where}: version must be a whole number up to {LARGEST_VERSION}, not {shown}")
     for key in ("about", "takes", "expect"):
         if not isinstance(table.get(key, ""), str):
-            raise FileError(f"{where}: {key} must be text, not {table[key]!r}")
+            raise FileError(f"{where}: {key} must be text, not {table[key]!r:.60}")
     found = read_options(options, where)
     if "recipe" in found:
         raise FileError(f"{where}: a recipe cannot name another one")

@@ -12,7 +12,7 @@ from afterstate.engine.workers import Either, Share, play_match, stop_on_signal
 from afterstate.errors import AfterstateError, DivergedError
 from afterstate.games.points import judge_results
 from afterstate.games.results import Summary, make_results, summarise, usual_tile
-from afterstate.learning.checkpoint import RunState, describe, restore_checkpoint, save_checkpoint
+from afterstate.learning.checkpoint import RunState, describe, is_slim, restore_checkpoint, save_checkpoint
 from afterstate.learning.compiling import load_or_compile
 from afterstate.learning.gamesfile import Episodes, GamesFile
 from afterstate.learning.options import Phase, TrainOptions
@@ -25,7 +25,7 @@ from afterstate.learning.team import Team
 from afterstate.learning.update import MOVES
 from afterstate.learning.watch import COLLAPSED, Watch, has_run_away, is_better
 from afterstate.network.fold import fold
-from afterstate.network.modelfile import load_model, save_model
+from afterstate.network.modelfile import ModelFile, open_model, save_model
 from afterstate.network.network import Network
 from afterstate.network.training import Block
 from afterstate.threads import count_threads
@@ -44,6 +44,7 @@ class Run:
     games: int
     seconds: float
     stopped: bool  # before its end, by a signal
+    dropped: int = 0  # bytes that only more training would need, and that a complete run has not kept
 
     @property
     def metrics(self) -> list[dict[str, Any]]:
@@ -92,13 +93,13 @@ def resume(
 def _resume(folder: RunFolder, given: dict[str, Any], listener: Listener | None, stop: threading.Event | None) -> Run:
     plan = make_plan(folder.read_config().changed(given))
     count_threads(plan.options.threads)
-    saved = folder.last.exists()
-    network = load_model(folder.last, game=plan.game) if saved else new_network(plan)
-    check_same(network, plan, folder)
-    trainer = Trainer(plan, folder, network, listener, stop)
-    if saved:
-        trainer.restore()
+    if folder.last.exists():
+        with open_model(folder.last) as file:
+            check_same(file, plan, folder)
+            trainer = Trainer(plan, folder, new_network(plan), listener, stop)
+            trainer.restore(file)
     else:
+        trainer = Trainer(plan, folder, new_network(plan), listener, stop)
         trainer.start_again()
         trainer.find_origin()
     folder.make_folders()
@@ -143,6 +144,7 @@ class Trainer:
         self.last_block: Summary | None = None
         self.next_save = 0.0  # by the clock
         self.saved: tuple[int, ...] = ()  # how far the last checkpoint is
+        self.slim = False  # whether the last checkpoint has only what play needs
         self.origin: Origin | None = None
 
     # --- the loop ------------------------------------------------------------------------------------------------------
@@ -156,15 +158,16 @@ class Trainer:
                 while self._step():
                     if perf_counter() >= self.next_save:
                         self.save()
-                self._save_changes()
+                self._save_end()
             except DivergedError:
                 raise
             except BaseException:
                 with suppress(AfterstateError, OSError, MemoryError):  # the error that ends the run is the one to tell
                     self._save_changes()
                 raise
-        stopped = not self._finished() or self._evaluation_due()
-        return Run(self.folder.path, self.network, self.state.games, self.state.seconds, stopped=stopped)
+        stopped, kept = not self._is_complete(), self.team.tables.kept
+        dropped = sum(table.nbytes for table in kept.values()) if self.slim else 0
+        return Run(self.folder.path, self.network, self.state.games, self.state.seconds, stopped=stopped, dropped=dropped)
 
     def _step(self) -> bool:
         """Do what is next -> whether there was anything left to do."""
@@ -220,6 +223,9 @@ class Trainer:
         if options.games is not None and self.state.games >= options.games:
             return True
         return options.time is not None and self.state.seconds >= options.time
+
+    def _is_complete(self) -> bool:
+        return self._finished() and not self._evaluation_due()
 
     def _phase(self) -> Phase:
         """The phase of the next game."""
@@ -369,24 +375,34 @@ class Trainer:
     # --- checkpoints ---------------------------------------------------------------------------------------------------
 
     def save(self) -> None:
-        """Write the last checkpoint, if the values have not diverged."""
+        """Write the last checkpoint, if the values have not diverged. What was measured is on the disk before it."""
         self._check_values()
         began = perf_counter()
-        save_checkpoint(self.folder.last, self.plan, self.team, self.state)
+        self.state.measured = self.log.sync()
+        save_checkpoint(self.folder.last, self.plan, self.team, self.state, slim=self.slim)
         ended = perf_counter()
         self.next_save = ended + max(self.options.save_every, (ended - began) / SAVE_SHARE)
         self.saved = self.state.mark
+
+    def _save_end(self) -> None:
+        """Write the last checkpoint; of a complete run only what play needs, unless `keep` asks for all of it."""
+        if self._is_complete() and not self.options.keep and self.plan.kept and not self.slim:
+            self.slim = True
+            self.save()
+        else:
+            self._save_changes()
 
     def _save_changes(self) -> None:
         """Write the last checkpoint, unless it holds everything."""
         if self.saved != self.state.mark or not self.folder.last.exists():
             self.save()
 
-    def restore(self) -> None:
-        """Continue from the last checkpoint."""
-        state = self.state = restore_checkpoint(self.folder.last, self.plan, self.network, self.team)
+    def restore(self, file: ModelFile) -> None:
+        """Continue from a checkpoint."""
+        state = self.state = restore_checkpoint(file, self.plan, self.team)
         self.saved = state.mark
-        lost = self.log.rewind(state.games, blocks=state.games - state.in_block, evals=state.evaluated)
+        self.slim = is_slim(file, self.plan)
+        lost = self.log.rewind(state.games, blocks=state.games - state.in_block, evals=state.evaluated, measured=state.measured)
         for record in self.folder.read_metrics():
             if record["kind"] == "block":
                 self.watch.see(record)

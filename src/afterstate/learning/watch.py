@@ -56,7 +56,8 @@ class Watch:
 
         In sound runs the mean error is at most half the mean score, after optimistic first values at most that much more.
         """
-        known = [block for block in self._blocks if "mean_error" in block]
+        needed = ("mean_error", "out_of_range", "alpha")
+        known = [block for block in self._blocks if all(type(block.get(name)) in (int, float) for name in needed)]
         if self.warned or not known:
             return
         error, outside = _mean(known, "mean_error"), _mean(known, "out_of_range")

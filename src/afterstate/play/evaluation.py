@@ -62,11 +62,15 @@ def measure(
     save: Path | None = None,
     until: int | None = None,
     on_tick: Callable[[Share], None] | None = None,
+    stop: threading.Event | None = None,
 ) -> Evaluation:
-    """Play games to their end, or to the tile `until`, and write them to an episode file if `save` names one."""
+    """Play games to their end, or to the tile `until`, and write them to an episode file if `save` names one.
+
+    `stop` ends it early, as Ctrl-C does.
+    """
     games = parse_count(games, name="games")
     check_seed(seed)
-    stop = threading.Event()
+    stop = stop or threading.Event()
     with stop_on_signal(stop):
         match = _Match(agent, games, seed, count_threads(threads), stop, keep=save is not None, until=until)
         if save is None and not agent.searches:

@@ -77,7 +77,7 @@ class NetworkPlayer(Player):
 
     def choose(self, game: Game, state: State) -> Slide:
         network_game = self.agent.network.game
-        if network_game is not game:
+        if network_game != game:
             raise InputError(f"the network is for {network_game!r}, not for {game!r}")
         slide = self.agent.choose(state).move
         assert slide is not None

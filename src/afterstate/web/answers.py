@@ -2,25 +2,23 @@
 
 import secrets
 from time import perf_counter
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from fastapi import Query
 
-from afterstate.engine.record import Record, format_moves, parse_moves
+from afterstate.engine.record import Record, parse_moves
 from afterstate.engine.record import replay as play_again
 from afterstate.errors import AfterstateError, InputError
 from afterstate.games.game import Afterstate, Game, Slide, State
 from afterstate.kernel import u64
 from afterstate.play.agent import Agent, Choice
-from afterstate.play.episodes import read_line
-from afterstate.play.review import Mistake, Step, best_line, review
+from afterstate.play.review import Step, best_line
 from afterstate.rng import Purpose, Random
 from afterstate.web import messages
 from afterstate.web.library import Library, game_of
 
 NAMES: list[messages.SlideName] = ["up", "right", "down", "left"]
-EVERY_FRAME = 64  # up to this many moves, each has a frame
-FRAMES = 16  # if there are more moves
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
@@ -70,11 +68,11 @@ def _slid(game: Game, state: State, name: messages.SlideName) -> Afterstate:
 # --- games ---------------------------------------------------------------------------------------------------------------
 
 
-def begin(ref: messages.GameRef, seed: int, moves: str) -> messages.Playing:
-    """A game after some moves, from its seed."""
+def begin(ref: messages.GameRef, seed: int, moves: str, start: str | None = None) -> messages.Playing:
+    """A game after some moves, from its seed, or from another start."""
     game = game_of(ref)
     rng = Random(seed, Purpose.PLAY)
-    record = play_again(game, rng, parse_moves(moves))
+    record = play_again(game, rng, parse_moves(moves), start=None if start is None else game.parse(start))
     going = _going(game, record.state(-1), rng, int(record.rewards.sum()))
     return messages.Playing(game=game.name, rules=game.rules, size=str(game.shape), seed=seed, **going)
 
@@ -85,7 +83,26 @@ def new(request: messages.NewGame) -> messages.Playing:
 
 
 def replay(request: messages.Replay) -> messages.Playing:
-    return begin(request, request.seed, request.moves)
+    return begin(request, request.seed, request.moves, request.start)
+
+
+def read(request: messages.BoardRequest) -> messages.Position:
+    """What a text says."""
+    game = game_of(request)
+    return position_of(game, game.parse(request.board))
+
+
+def attempt(request: messages.Try) -> messages.Tried:
+    """A slide, and all new tiles that may follow."""
+    game = game_of(request)
+    afterstate = _slid(game, game.parse(request.board), request.slide)
+    after = game.cells(afterstate)
+    outcomes = []
+    for outcome in game.outcomes(afterstate):
+        cells = [cell for cell, (old, new) in enumerate(zip(after, game.cells(outcome.state), strict=True)) if old != new]
+        position = position_of(game, outcome.state)
+        outcomes.append(messages.Chance(probability=outcome.probability, cells=cells, position=position))
+    return messages.Tried(reward=afterstate.reward, after=tiles(game, afterstate), outcomes=outcomes)
 
 
 def slide(request: messages.SlideRequest) -> messages.Slid:
@@ -103,23 +120,27 @@ def watch(library: Library, request: messages.Watch) -> messages.Watched:
         game = agent.network.game
         state = game.parse(request.text)
         rng = _generator(request.rng)
+        first = int(rng.state)
         record = agent.play_on(state, rng, moves=request.count, seconds=request.budget / 1000)
     going = _going(game, record.state(-1), rng, request.rewards + int(record.rewards.sum()))
-    return messages.Watched(moves=record.moves, frames=_frames(game, record, request.rewards), **going)
+    frames = _frames(game, record, first, request.rewards, request.frames)
+    return messages.Watched(moves=record.moves, frames=frames, **going)
 
 
-def _frames(game: Game, record: Record, before: int) -> list[messages.Frame]:
+def _frames(game: Game, record: Record, first: int, before: int, most: int) -> list[messages.Frame]:
+    """At most so many frames of a record. Each can be continued, so the moves up to it are made again from `first`."""
     count = len(record.slides)
-    shown = range(1, count + 1) if count <= EVERY_FRAME else [count * (step + 1) // FRAMES for step in range(FRAMES)]
+    shown = [count * (step + 1) // most for step in range(most)] if count > most else range(1, count + 1)
     sums = np.cumsum(record.rewards)
-    frames = []
+    rng = Random(0)
+    rng.state = u64(first)
+    frames, made = [], 0
     for at in shown:
-        state = record.state(at)
-        score = game.score(state, before + int(sums[at - 1]))
+        play_again(game, rng, record.slides[made:at], start=record.state(made))
+        made = at
+        going = _going(game, record.state(at), rng, before + int(sums[at - 1]))
         after = tiles(game, record.afterstate(at - 1))
-        frames.append(
-            messages.Frame(at=at, slide=NAMES[record.slides[at - 1]], after=after, tiles=tiles(game, state), score=score)
-        )
+        frames.append(messages.Frame(at=at, slide=NAMES[record.slides[at - 1]], after=after, **going))
     return frames
 
 
@@ -156,6 +177,10 @@ def move(library: Library, request: messages.Ask) -> messages.Answer:
         )
 
 
+def move_by_address(library: Library, request: Annotated[messages.AskByAddress, Query()]) -> messages.Answer:
+    return move(library, request)
+
+
 def analyse(library: Library, request: messages.Ask) -> messages.Analysis:
     model = library.find(request.model, request.game, request.rules, request.size)
     with library.agent(model, depth=request.depth, move_time=request.move_time) as agent:
@@ -168,11 +193,11 @@ def analyse(library: Library, request: messages.Ask) -> messages.Analysis:
         position=position_of(game, state), move=_name(choice.move), values=_values(choice),
         rewards={NAMES[each]: afterstate.reward for each, afterstate in slid.items()},
         after={NAMES[each]: tiles(game, afterstate) for each, afterstate in slid.items()},
-        depth=depth, ms=ms, line=_line(game, line),
+        depth=depth, ms=ms, line=line_of(game, line),
     )  # fmt: skip
 
 
-def _line(game: Game, line: tuple[Step, ...]) -> list[messages.LineStep]:
+def line_of(game: Game, line: tuple[Step, ...]) -> list[messages.LineStep]:
     return [
         messages.LineStep(
             slide=NAMES[step.slide], value=step.value, after=tiles(game, step.afterstate),
@@ -209,59 +234,6 @@ def explain(library: Library, request: messages.Why) -> messages.Explained:
     )  # fmt: skip
 
 
-# --- the coach -----------------------------------------------------------------------------------------------------------
-
-
-def coach(library: Library, request: messages.Coaching) -> messages.Coached:
-    """Review a game, given by seed and moves or by a line of an episode file."""
-    network = library.network(request.model)
-    game = game_of(request)
-    if game != network.game:
-        raise InputError(f"this model is for {network.game!r}, not for {game!r}; choose another model")
-    record, slider = _game_to_coach(game, request)
-    if len(record.slides) > messages.MOVES:
-        raise InputError(f"the coach takes games of at most {messages.MOVES} moves, not {len(record.slides)}")
-    found = review(network, record)
-    with library.agent(request.model, depth=2, move_time=None) as agent:
-        worst = [_worst(agent, record, mistake) for mistake in found.worst]
-    return messages.Coached(
-        game=game.name, rules=game.rules, size=str(game.shape), slider=slider, plies=len(record.slides),
-        slides=record.moves, tiles=_all_tiles(game, record), rewards=record.rewards.tolist(),
-        scores=found.scores.tolist(), values=_round(found.values), best=format_moves(found.best), regrets=_round(found.regrets),
-        luck=_round(found.luck), choices=found.choices.tolist(), accuracy=found.accuracy, best_share=found.best_share,
-        mean_regret=found.mean_regret, luck_total=float(found.luck.sum()), score=int(found.scores[-1]),
-        largest=game.face(game.largest(record.state(-1))), worst=worst,
-    )  # fmt: skip
-
-
-def _worst(agent: Agent, record: Record, mistake: Mistake) -> messages.Worst:
-    """One of the worst moves, with the better line."""
-    return messages.Worst(
-        ply=mistake.ply, slide=NAMES[mistake.slide], best=NAMES[mistake.best], regret=mistake.regret,
-        line=_line(agent.network.game, best_line(agent, record.state(mistake.ply))),
-    )  # fmt: skip
-
-
-def _game_to_coach(game: Game, request: messages.Coaching) -> tuple[Record, str | None]:
-    seed, moves, episode = request.seed, request.moves, request.episode
-    if seed is not None and moves is not None and episode is None:
-        return play_again(game, Random(seed, Purpose.PLAY), parse_moves(moves)), None
-    if seed is None and moves is None and episode is not None:
-        found = read_line(episode.encode(), game)
-        return found, found.slider or None
-    raise InputError("give the seed and the moves of a game, or one line of an episode file")
-
-
-def _all_tiles(game: Game, record: Record) -> list[str]:
-    """Every state of a game, in the page's format."""
-    return [tiles(game, state) for state in record.states]
-
-
-def _round(values: Any) -> list[float]:
-    """Round to hundredths of a point: enough for a chart."""
-    return [round(value, 2) for value in values.tolist()]
-
-
 # --- the start -----------------------------------------------------------------------------------------------------------
 
 
@@ -278,4 +250,3 @@ def warm_up(library: Library) -> None:
     for depth in (1, 2):
         watch(library, messages.Watch(model=default, text=text, rng=first.rng, rewards=0, budget=1.0, depth=depth))
         move(library, messages.Ask(board=text, model=default, depth=depth))
-    coach(library, messages.Coaching(model=default, seed=1, moves="", **ref.model_dump()))

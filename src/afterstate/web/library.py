@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from afterstate.errors import AfterstateError, FileError, InputError
+from afterstate.errors import AfterstateError, FileError, InputError, ResourceError
+from afterstate.files import is_file
 from afterstate.games.game import Game, make
 from afterstate.learning.runfolder import RunFolder
-from afterstate.network.modelfile import load_model, read_header, read_training
+from afterstate.network.modelfile import load_model, open_model
 from afterstate.network.network import Network
 from afterstate.play.agent import Agent
 from afterstate.web import messages
 
-NETWORKS = 4  # that stay loaded; they are mapped files, so this limits address space more than memory
+NETWORKS = 4  # that stay loaded, if there is memory for them
 AGENTS = 6  # kept for the next question
 
 
@@ -60,12 +61,18 @@ class Library:
     # --- what there is -----------------------------------------------------------------------------------------------------
 
     def run_folders(self) -> dict[str, RunFolder]:
-        """The runs in the folder by id, newest first."""
+        """The runs in the folder and those given on the command line by id, newest first."""
         found = []
-        for config in self.runs.glob("*/config.toml"):
+        given = [path / "config.toml" for path in self._given if path.is_dir()]
+        for config in (*given, *(path for path in self.runs.glob("*/config.toml") if path.parent.name[0] != ".")):
             with contextlib.suppress(OSError):  # the folder was just deleted
-                found.append((config.stat().st_mtime, config.parent))
+                if config.is_file():  # a pipe would keep us waiting
+                    found.append((config.stat().st_mtime, config.parent))
         return {make_id(path): RunFolder(path) for _, path in sorted(found, reverse=True)}
+
+    def owns(self, folder: RunFolder) -> bool:
+        """Whether a run lies in the folder of runs itself, and not behind a link."""
+        return not folder.path.is_symlink() and folder.path.parent.resolve() == self.runs.resolve()
 
     def _sources(self) -> list[Source]:
         found = []
@@ -93,11 +100,33 @@ class Library:
         return messages.Models(models=found, default=found[0].id if found else None)
 
     def _read_facts(self, source: Source) -> messages.Model:
-        version = source.version
+        """What a header says. While a file cannot be used, that of the network which was loaded from it before."""
         known = self._facts.get(source.id)
-        if known is None or known[0] != version:
-            known = self._facts[source.id] = (version, _facts(source))
+        try:
+            version = source.version
+            if known is None or known[0] != version:
+                known = self._facts[source.id] = (version, _facts(source))
+        except (AfterstateError, OSError):
+            if known is None or source.id not in self._networks:
+                raise
         return known[1]
+
+    def look(self, id_: str, folder: RunFolder) -> tuple[messages.Model | None, str | None]:
+        """The model of a run, if there is one, and why it cannot be used, if it cannot."""
+        file = _model_of(folder)
+        if file is None:
+            return None, None
+        try:
+            return self._read_facts(Source(id_, folder.path.name, file, id_)), None
+        except (AfterstateError, OSError, ValueError, KeyError, TypeError) as error:
+            return None, str(error)
+
+    def forget(self, model: str) -> None:
+        """Let go of a model whose file was moved or deleted, so that the disk gets its room back."""
+        with self._lock:
+            self._facts.pop(model, None)
+            self._networks.pop(model, None)
+            self._dismiss(model)
 
     # --- what they are for -------------------------------------------------------------------------------------------------
 
@@ -112,25 +141,42 @@ class Library:
         raise UnknownError(f"there is no model for {wanted.name} ({wanted.rules}, {wanted.shape}) yet: train one")
 
     def network(self, model: str) -> Network:
-        """Load a network by the id of its model, once; again if its file has changed."""
+        """Load a network by the id of its model, once; again if its file has changed.
+
+        While the file is gone or cannot be used, such as in the middle of a copy, the network that was loaded before goes on.
+        """
         source = next((source for source in self._sources() if source.id == model), None)
-        if source is None:
-            raise UnknownError("there is no such model; /api/models lists them")
         with self._lock:
-            try:
-                version = source.version
-            except OSError as error:
-                raise FileError("the model's file is gone") from error
             known = self._networks.get(model)
-            if known is None or known[0] != version:
-                self._dismiss(model)
-                known = (version, load_model(source.path))
-                self._networks[model] = known
+            try:
+                if source is None:
+                    raise UnknownError("there is no such model; /api/models lists them")
+                version = source.version
+                if known is None or known[0] != version:
+                    known = (version, self._load(source.path))
+                    self._dismiss(model)
+                    self._networks[model] = known
+            except (AfterstateError, OSError) as error:
+                if known is None:
+                    raise (FileError("the model's file is gone") if isinstance(error, OSError) else error) from error
             self._networks.move_to_end(model)
             while len(self._networks) > NETWORKS:
-                oldest, _ = self._networks.popitem(last=False)
-                self._dismiss(oldest)
+                self._drop_oldest()
             return known[1]
+
+    def _load(self, path: Path) -> Network:
+        """Load a network; if there is no memory for it, drop others first."""
+        while True:
+            try:
+                return load_model(path)
+            except ResourceError:
+                if not self._networks:
+                    raise
+                self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        oldest, _ = self._networks.popitem(last=False)
+        self._dismiss(oldest)
 
     def _dismiss(self, model: str) -> None:
         """Drop the agents of a network that is no longer loaded."""
@@ -168,13 +214,14 @@ def game_of(ref: messages.GameRef) -> Game:
 
 def _model_of(folder: RunFolder) -> Path | None:
     try:
-        return folder.model
+        return folder.model if is_file(folder.model) else None
     except AfterstateError:
         return None
 
 
 def _facts(source: Source) -> messages.Model:
-    header, training = read_header(source.path), read_training(source.path)
+    with open_model(source.path) as file:
+        header, training = file.header, file.training
     block = training.block
     game = make(header["game"], rules=header["rules"], size=header["size"])
     patterns = header["patterns"].split()

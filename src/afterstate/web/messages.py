@@ -7,14 +7,17 @@ from pydantic import BaseModel, ConfigDict, Field
 DEPTH, MOVE_TIME = 5, 2.0  # most slides and most seconds of a search
 MOVES = 300_000  # most moves of one game
 WATCHED = 100_000  # most moves in one answer
-TEXT = 400  # most characters of a board
+MATCH = 1000  # most games of each model, if two are compared
+FRAMES = 256  # most frames in one answer
+TEXT = 2000  # most characters of a board
 
 SlideName = Literal["up", "right", "down", "left"]
 BoardText = Annotated[
     str,
     Field(
         max_length=TEXT,
-        description="the tiles row by row, with / between rows; if the rules show the next tile, it follows: | next 2",
+        description="the tiles row by row, with / between rows; lists, tables and one hex digit a cell are read, too; "
+        "if the rules show the next tile, it follows: | next 2",
         examples=["2 4 8 16 / 0 2 4 8 / 0 0 2 4 / 0 0 0 2"],
     ),
 ]
@@ -34,6 +37,9 @@ GameName = Annotated[str, Field(description="name of the game")]
 RulesName = Annotated[str, Field(description="name of the rule set")]
 SizeName = Annotated[str, Field(description="size of the board: rows x columns")]
 Short = Annotated[str, Field(max_length=200)]
+RunName = Annotated[
+    str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9 ._-]{0,59}$", description="name of the run's folder", examples=["my run"])
+]
 Count = Annotated[str, Field(max_length=20)]
 Tiles = Annotated[str, Field(description="the index of each tile, row by row, as one digit in base 36")]
 Values = Annotated[
@@ -70,6 +76,17 @@ class SlideRequest(GameRef):
 class Replay(GameRef):
     seed: Seed
     moves: Moves
+    start: BoardText | None = Field(
+        None, description="the state that the game began with; drawn from the seed if none is given"
+    )
+
+
+class BoardRequest(GameRef):
+    board: BoardText
+
+
+class Try(BoardRequest):
+    slide: SlideName
 
 
 class Look(Strict):
@@ -88,6 +105,7 @@ class Watch(Look):
     rewards: Rewards
     count: int = Field(1, ge=1, le=WATCHED, description="how many moves to make at most")
     budget: float = Field(50, ge=1, le=100, description="milliseconds after which no new move is started")
+    frames: int = Field(16, ge=1, le=FRAMES, description="how many frames to answer with at most")
 
 
 class Ask(Look):
@@ -100,41 +118,50 @@ class Ask(Look):
     size: Short = Field("4x4", description="size of the board, if no model is given: rows x columns")
 
 
+class AskByAddress(Ask):
+    """The same question in an address, where every value is text."""
+
+    model_config = ConfigDict(extra="forbid", strict=False)
+
+
 class Why(Strict):
     model: Id
     board: BoardText
     slide: SlideName | None = Field(None, description="the slide to explain; the best one if none is given")
 
 
-class Coaching(GameRef):
-    model: Id
-    seed: Seed | None = Field(None, description="seed of the game, together with its moves")
-    moves: Moves | None = None
-    episode: str | None = Field(
-        None, max_length=2_000_000, description="one line of an episode file, instead of seed and moves"
-    )
-
-
 class Start(GameRef):
     """A training run: a recipe, or options of `afterstate train`."""
 
     recipe: Short | None = Field(None, description="name of a recipe that /api/runs lists; it sets all other options")
-    name: str | None = Field(
-        None,
-        pattern="^[A-Za-z0-9][A-Za-z0-9 ._-]{0,59}$",
-        description="name of the run's folder; chosen automatically if none is given",
-    )
+    name: RunName | None = Field(None, description="name of the run's folder; chosen automatically if none is given")
     network: Short | None = Field(None, description="a preset such as 4x6, or patterns as hex digits: 0123,4567")
     method: Short | None = Field(None, description="learning rule: td, or tc, which sets its own rates")
     lambda_: float | None = Field(None, ge=0, le=1, alias="lambda", description="how far back errors reach: TD(lambda)")
     alpha: float | None = Field(None, gt=0, le=100, description="learning rate")
     time: Count | None = Field(None, description="how long to train, such as 30s or 10m")
     games: Count | None = Field(None, description="how many games to train with, such as 20k")
+    keep: bool | None = Field(None, description="keep what only a resume needs when the run is complete")
+
+
+class Rename(Strict):
+    name: RunName
 
 
 class Resume(Strict):
     time: Count | None = Field(None, description="total training time, such as 10m")
     games: Count | None = Field(None, description="total number of games, such as 100k")
+
+
+class Versus(Strict):
+    """Two players, which may be one model with two depths."""
+
+    model: Id
+    depth: int = Field(1, ge=1, le=3, description="how many slides the first looks ahead")
+    other: Id
+    other_depth: int = Field(1, ge=1, le=3, description="how many slides the second looks ahead")
+    games: int = Field(100, ge=2, le=MATCH, description="how many games each of them plays")
+    seed: Seed = Field(1, description="seed of the games; game number n has the same random stream for both")
 
 
 # --- answers -------------------------------------------------------------------------------------------------------------
@@ -243,17 +270,27 @@ class Slid(Going):
     after: Tiles
 
 
-class Frame(BaseModel):
+class Frame(Going):
     at: int = Field(description="how many moves of this answer had been made by then")
     slide: SlideName
     after: Tiles
-    tiles: Tiles
-    score: int = Field(description="score by then")
 
 
 class Watched(Going):
     moves: str = Field(description="the moves that were made, one letter each")
-    frames: list[Frame] = Field(description="one for each move if there are at most 64, otherwise 16 at even distances")
+    frames: list[Frame] = Field(description="one for each move, or at even distances if there are more moves than frames")
+
+
+class Chance(BaseModel):
+    probability: float
+    cells: list[int] = Field(description="the cells of the new tiles, numbered row by row from 0")
+    position: Position
+
+
+class Tried(BaseModel):
+    reward: int = Field(description="reward of the slide")
+    after: Tiles
+    outcomes: list[Chance] = Field(description="all new tiles that may come, with what follows")
 
 
 class Answer(BaseModel):
@@ -303,38 +340,6 @@ class Explained(BaseModel):
     patterns: list[Pattern] = Field(description="each pattern's share; they add up to the value, too")
 
 
-class Worst(BaseModel):
-    ply: int = Field(description="number of the move, counted from 0")
-    slide: SlideName = Field(description="the slide that was made")
-    best: SlideName = Field(description="the best slide")
-    regret: float = Field(description="how many points it gave away")
-    line: list[LineStep] = Field(description="a better way to continue")
-
-
-class Coached(BaseModel):
-    game: GameName
-    rules: RulesName
-    size: SizeName
-    slider: str | None = Field(description="who played, if the record says so")
-    plies: int = Field(description="number of moves")
-    slides: str = Field(description="the moves, one letter each")
-    tiles: list[Tiles] = Field(description="the board of each state")
-    rewards: list[int] = Field(description="reward of each move")
-    scores: list[int] = Field(description="score before each move, and at the end")
-    values: list[float] = Field(description="the final score that the model expects in each state")
-    best: str = Field(description="the best slide in each state, one letter each")
-    regrets: list[float] = Field(description="how many points each move gave away")
-    luck: list[float] = Field(description="luck of the new tile after each move; 0 on average")
-    choices: list[int] = Field(description="number of legal slides in each state")
-    accuracy: float = Field(description="100 for always the best slide, 0 for always the worst")
-    best_share: float = Field(description="share of the moves with a choice that gave nothing away")
-    mean_regret: float = Field(description="mean of all regrets")
-    luck_total: float = Field(description="sum of all luck")
-    score: int = Field(description="score at the end")
-    largest: int = Field(description="largest tile at the end")
-    worst: list[Worst] = Field(description="the worst moves, at most three")
-
-
 class RecipeFacts(BaseModel):
     name: str = Field(description="name of the recipe")
     about: str = Field(description="what the recipe does")
@@ -354,17 +359,24 @@ class Run(BaseModel):
     status: Literal["starting", "running", "stopping", "elsewhere", "stopped", "done", "failed"] = Field(
         description="what the run is doing; elsewhere means that another process trains it"
     )
-    why: str | None = Field(description="why it failed, if it did")
+    why: str | None = Field(description="why it failed, or why its network cannot be used")
     games: int = Field(description="number of games played so far")
     total: int | None = Field(description="total number of games, if the run is limited by games")
     seconds: float = Field(description="seconds of training so far")
     limit: float | None = Field(description="total seconds of training, if the run is limited by time")
     moves_per_s: float | None = Field(description="moves per second")
-    mean: float | None = Field(description="mean score of the last block of games")
-    win_rate: float | None = Field(description="share of the last block's games that reached the win tile")
+    mean: float | None = Field(
+        description="mean score of the block that its network was kept for, as in /api/models; "
+        "of the last block if no network was kept yet"
+    )
+    win_rate: float | None = Field(description="share of that block's games that reached the win tile")
+    block: int | None = Field(description="number of games played by the end of that block")
     win_tile: int | None = Field(description="the tile that counts as a win")
     doing: str | None = Field(description="compiling, training or evaluating")
     model: str | None = Field(description="id of its model, once there is one")
+    disk: int = Field(description="bytes that it takes on the disk")
+    resumable: bool = Field(description="whether it can go on; a complete run that kept only what play needs cannot")
+    own: bool = Field(description="whether it lies in the folder of runs, where it can be renamed and deleted")
 
 
 class Runs(BaseModel):
@@ -391,3 +403,35 @@ class RunRecords(BaseModel):
     run: Run
     records: list[Record]
     next: int = Field(description="number of records so far; send it as `after` the next time")
+
+
+class Side(BaseModel):
+    model: str = Field(description="id of the model")
+    name: str = Field(description="name of the model")
+    depth: int = Field(description="how many slides it looks ahead")
+    played: int = Field(description="how many games it has finished")
+    mean: float | None = Field(description="mean score of the games that both have finished; null until the match is over")
+    interval: float | None = Field(description="half of the 95 % interval of that mean")
+    median: float | None = Field(description="median score")
+    maximum: int | None = Field(description="highest score")
+    win_rate: float | None = Field(description="share of games that reached the win tile")
+    win_interval: list[float] | None = Field(description="95 % interval of that share")
+    win_tile: int | None = Field(description="the tile that counts as a win")
+
+
+class Difference(BaseModel):
+    games: int = Field(description="how many games both have finished")
+    mean: float = Field(description="mean of the first model's score minus the second's, game by game")
+    interval: float | None = Field(description="half of its 95 % interval, by Student's t")
+    correlation: float | None = Field(description="correlation of the two scores of a game; near 0, equal seeds gain nothing")
+    ahead: float = Field(description="share of games in which the first scores more; a tie counts as half")
+
+
+class Match(BaseModel):
+    id: str = Field(description="id of the match in requests")
+    status: Literal["running", "stopping", "stopped", "done", "failed"] = Field(description="what it is doing")
+    why: str | None = Field(description="why it failed, if it did")
+    games: int = Field(description="how many games each model plays")
+    seed: int = Field(description="seed of the games")
+    sides: list[Side] = Field(description="the two models")
+    difference: Difference | None = Field(description="how they compare; null until the match is over")

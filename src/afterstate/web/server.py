@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import inspect
 import os
+import re
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -19,11 +20,13 @@ from starlette.exceptions import HTTPException
 
 from afterstate.errors import AfterstateError, FileError, ModelError, ResourceError
 from afterstate.kernel import on_compile
-from afterstate.web import answers, messages
+from afterstate.web import answers, coach, messages
 from afterstate.web.about import State, about
+from afterstate.web.access import Access
 from afterstate.web.guard import LOOPBACK, Guard
 from afterstate.web.library import Library, UnknownError
 from afterstate.web.runs import BusyError, Runs, step_back
+from afterstate.web.versus import Matches
 
 Result = TypeVar("Result")
 
@@ -43,6 +46,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     code: {"model": messages.Problem, "description": text}
     for code, text in {
         400: "the input is wrong",
+        401: "the token is missing or wrong",
         404: "not found",
         409: "not possible now, or against the rules",
         413: "too large",
@@ -63,6 +67,7 @@ class Beginning:
         try:
             with on_compile(self._compiling):
                 answers.warm_up(library)
+                coach.warm_up(library)
         finally:
             self.state = "ready"
 
@@ -95,14 +100,18 @@ class Work:
         self.long.shutdown(wait=False, cancel_futures=True)
 
 
-def make_app(library: Library, *, hosts: tuple[str, ...] = LOOPBACK, any_address: bool = False) -> FastAPI:
-    """Make the server. It answers to the names in `hosts`, and to any IP address if `any_address`."""
-    runs, work, beginning = Runs(library), Work(), Beginning()
+def make_app(
+    library: Library, *, hosts: tuple[str, ...] = LOOPBACK, any_address: bool = False, access: Access | None = None
+) -> FastAPI:
+    """Make the server. It answers to the names in `hosts`, to any IP address if `any_address`, and to whom `access` lets in."""
+    runs, matches, work, beginning = Runs(library), Matches(library), Work(), Beginning()
+    access = access or Access()
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         work.long.submit(beginning.warm_up, library)
         yield
+        await asyncio.to_thread(matches.close)
         await asyncio.to_thread(runs.close)
         work.close()
 
@@ -110,10 +119,11 @@ def make_app(library: Library, *, hosts: tuple[str, ...] = LOOPBACK, any_address
         title="Afterstate", version=version("afterstate"), lifespan=life, docs_url=None, redoc_url=None, responses=PROBLEMS,
         description="Ask a player of 2048, Threes! or your own game for a move, let it explain, play, coach and train.",
     )  # fmt: skip
-    app.add_middleware(Guard, hosts=hosts, any_address=any_address)
+    app.add_middleware(Guard, hosts=hosts, any_address=any_address, access=access)
     _add_problems(app)
     _add_page(app)
-    _add_routes(app, library, runs, work, beginning)
+    _add_userscript(app, access)
+    _add_routes(app, library, runs, matches, work, beginning)
     return app
 
 
@@ -145,6 +155,19 @@ def _add_page(app: FastAPI) -> None:
             app.get(address, include_in_schema=False)(_serve(file.read_bytes(), TYPES[suffix]))
 
 
+def _add_userscript(app: FastAPI, access: Access) -> None:
+    """The script that lets a model play on the page of `--allow-origin`: made for that site, this server and its key."""
+    text = resources.files("afterstate.web").joinpath("userscript.js").read_text(encoding="utf-8")
+
+    @app.get("/afterstate.user.js", include_in_schema=False)
+    async def userscript(request: Request) -> Response:
+        if access.origin is None:
+            raise UnknownError("the script is made for one site: start the server with --allow-origin https://SITE")
+        filled = {"SITE": access.origin, "SERVER": f"http://{request.headers['host']}", "KEY": access.key or ""}
+        content = re.sub(r"@@(\w+)@@", lambda found: filled[found[1]], text)
+        return Response(content, media_type="text/javascript; charset=utf-8", headers={"cache-control": "no-store"})
+
+
 def _serve(content: bytes, kind: str) -> Callable[[Request], Response]:
     tag = f'"{hashlib.blake2s(content, digest_size=8).hexdigest()}"'
     headers = {"cache-control": "no-cache", "etag": tag}
@@ -173,7 +196,7 @@ def _answering(work: Work, pool: ThreadPoolExecutor, answer: Callable[..., Any],
     return endpoint
 
 
-def _add_routes(app: FastAPI, library: Library, runs: Runs, work: Work, beginning: Beginning) -> None:
+def _add_routes(app: FastAPI, library: Library, runs: Runs, matches: Matches, work: Work, beginning: Beginning) -> None:
     """Add all addresses of the API. Each has a message, an answer, and a line here."""
 
     def add(tag: str, method: str, path: str, summary: str, answer: Callable[..., Any], **more: Any) -> None:
@@ -190,15 +213,25 @@ def _add_routes(app: FastAPI, library: Library, runs: Runs, work: Work, beginnin
     add(games, "POST", "new", "A first state", quick(answers.new))
     add(games, "POST", "replay", "Replay a game from its seed and its moves", quick(answers.replay))
     add(games, "POST", "slide", "One slide, and the new tile", quick(answers.slide))
+    add(games, "POST", "read", "What a board's text says", quick(answers.read))
+    add(games, "POST", "try", "One slide, and all new tiles that may come", quick(answers.attempt))
+    add(games, "POST", "episode", "A game as a line of an episode file, and its result", quick(coach.record))
     add(games, "POST", "watch", "Some moves by a model", long(answers.watch, library))
     add(models, "GET", "models", "The models that can be asked", quick(library.models))
     add(models, "POST", "move", "Here is my board, what now?", quick(answers.move, library))
+    add(models, "GET", "move", "The same for a shell or a bookmark", quick(answers.move_by_address, library))
     add(models, "POST", "analyse", "The four values, and how the game could continue", quick(answers.analyse, library))
     why = "Why a slide has its value: each pattern's and each cell's share"
     add(models, "POST", "explain", why, quick(answers.explain, library))
-    add(models, "POST", "coach", "Review a game: regret, luck, the worst moves", long(answers.coach, library))
+    add(models, "POST", "coach", "Review a game: regret, luck, the worst moves", long(coach.coach, library))
+    add(models, "POST", "puzzles", "Positions in which a quick look goes wrong", long(coach.puzzles, library))
+    add(models, "POST", "versus", "Let two models play the same games", quick(matches.start), status_code=201)
+    add(models, "GET", "versus/{match}", "How two models compare", quick(matches.facts))
+    add(models, "POST", "versus/{match}/stop", "Stop a comparison", quick(matches.cancel))
     add(training, "GET", "runs", "Training runs and recipes", quick(runs.all))
     add(training, "POST", "runs", "Start a training run", quick(runs.start), status_code=201)
     add(training, "GET", "runs/{run}", "What a run has measured", quick(runs.records))
     add(training, "POST", "runs/{run}/stop", "Stop a run; it keeps all it has learned", quick(runs.stop))
     add(training, "POST", "runs/{run}/resume", "Resume a run", quick(runs.resume))
+    add(training, "POST", "runs/{run}/rename", "Rename a run", quick(runs.rename))
+    add(training, "POST", "runs/{run}/delete", "Delete a run and all that it has learned", long(runs.delete))

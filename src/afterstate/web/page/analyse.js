@@ -1,31 +1,51 @@
-// Analyse: here is my board, what now, and why?
+// Analyse: here is my board, what now, and why? The board can be set up, pasted, and played on.
 
 import { persist } from "./api.js";
-import { shapeOf } from "./board.js";
+import { faceOf, shapeOf } from "./board.js";
 import { lookField, modelField } from "./choice.js";
-import { button, card, h, segmented, selectField } from "./dom.js";
+import { REFUSED, card, h } from "./dom.js";
 import { Editor } from "./editor.js";
-import { boardOf, fitRef, gameFacts, isKnown, ruleOptions, rulesOf, sizeOptions } from "./games.js";
-import { guessRef, readBoard, textOf, tilesOf } from "./notation.js";
+import { boardOf, fitRef, isKnown, rulesOf } from "./games.js";
+import { Hints, bestSlides } from "./hints.js";
+import { listenKeys, listenSwipes, releaseAfterChoice } from "./input.js";
+import { analyseHash, readAnalyse } from "./links.js";
+import { LONGEST, besides, guessRef, textOf } from "./notation.js";
+import { Setup } from "./setup.js";
 import { keep, loadGame, lookAhead, setting } from "./store.js";
+import { Timeline } from "./timeline.js";
 import { TrainCard } from "./trainnow.js";
-import { bestLine, valuesTable } from "./values.js";
+import { Tryout, drawOutcome } from "./tryout.js";
+import { bestLine, valuesCard } from "./values.js";
 import { Why } from "./why.js";
 
-const TYPING_MS = 350;
+const FORGOTTEN = "You went another way: the moves after this one are forgotten.";
 
 /** Shows Analyse in `root`; returns a function that removes it. */
 export function mount(root, app) {
   const view = new AnalyseView(root, app);
   view.open();
-  return () => view.close();
+  return Object.assign(() => view.close(), { follow: () => view.follow() });
 }
 
 class AnalyseView {
   constructor(root, app) {
     Object.assign(this, { root, app });
     this.turn = 0;
+    this.timeline = new Timeline();
+    this.moves = Promise.resolve();
+    this.tryout = null;
     this.train = new TrainCard(app, {});
+    this.hints = new Hints(app, (slide) => this.slide(slide));
+    this.setup = new Setup(app, this.hints, {
+      text: (text) => this.pasted(text),
+      change: (change) => this.changeGame(change),
+      next: (next) => this.chooseNext(next),
+      mine: () => this.takeMine(),
+      clear: () => this.clear(),
+      back: () => this.back(),
+      forward: () => this.forward(),
+      play: () => this.app.go(analyseHash(this.ref, this.text).replace("analyse=", "play=")),
+    });
     this.onmodels = () => this.ask();
     for (const type of ["models", "model", "look"]) app.events.addEventListener(type, this.onmodels);
   }
@@ -41,15 +61,17 @@ class AnalyseView {
   first() {
     const game = loadGame();
     const own = game && { ref: { game: game.game, rules: game.rules, size: game.size }, text: game.position.text };
-    const linked = this.linkedText();
+    const linked = this.linked(own?.ref ?? fitRef(this.app, null));
     const analysed = setting("analysed");
     const kept = analysed && isKnown(this.app, analysed.ref) ? analysed : null;
-    if (linked && linked !== own?.text) {
-      const near = kept?.text === linked ? kept.ref : own?.ref ?? fitRef(this.app, null);
-      return { ref: guessRef(this.app, linked, near), text: linked };
-    }
-    if (linked) return own;
-    return kept ?? own ?? this.example(fitRef(this.app, null));
+    return linked ?? kept ?? own ?? this.example(fitRef(this.app, null));
+  }
+
+  /** The position of the address, or null. */
+  linked(near) {
+    const linked = readAnalyse(this.app.route.rest);
+    if (!linked || (linked.ref && isKnown(this.app, linked.ref))) return linked;
+    return { ref: guessRef(this.app, linked.text, near), text: linked.text };
   }
 
   /** A board to start with: a first state of the game. */
@@ -57,53 +79,120 @@ class AnalyseView {
     return { ref, text: boardOf(this.app, ref).example };
   }
 
-  linkedText() {
-    try {
-      return decodeURIComponent(this.app.route.rest);
-    } catch {
-      return "";
+  /** The address has changed: by Back or Forward, or by a link to another position. */
+  follow() {
+    const linked = this.linked(this.ref);
+    if (!linked) history.replaceState(null, "", `#${analyseHash(this.ref, this.text)}`);
+    else if (linked.text !== this.text) {
+      this.timeline.goTo(linked);
+      this.take(linked.ref, linked.text);
     }
   }
 
-  /** Shows the board of a text as far as it can be read, and asks for its values. */
-  take(ref, text) {
+  back() {
+    const { now } = this.timeline;
+    if (this.tryout) this.cancelTryout();
+    else if (!this.position && now) this.take(now.ref, now.text);
+    else if (this.timeline.canGoBack) history.back();
+  }
+
+  forward() {
+    if (this.timeline.canGoForward) history.forward();
+  }
+
+  /** Reads a text; if it is a board, shows it and asks for its values. `motion` is the slide that led to it. */
+  async take(ref, text, motion = null) {
+    const turn = (this.turn += 1);
     this.setGame(ref);
-    this.text = text;
-    if (this.field.value.trim() !== text) this.field.value = text;
-    const board = readBoard(text);
-    const tiles = board && tilesOf(board.rows, this.faces);
-    this.next = board?.next ?? null;
-    if (tiles && tiles.length === this.editor.tiles.length) this.editor.set(tiles);
-    this.drawNext();
-    this.ask();
+    this.tryout = null;
+    this.hints.wait();
+    this.setup.tellText(text.slice(0, LONGEST));
+    if (text.length > LONGEST) return this.refused("This text is too long for a board.");
+    try {
+      const position = await persist(() => this.app.api.post("/api/read", { ...ref, board: text }));
+      return turn === this.turn ? this.show(position, motion) : undefined;
+    } catch (error) {
+      return turn === this.turn ? this.refused(error.message) : undefined;
+    }
+  }
+
+  show(position, motion) {
+    this.position = position;
+    this.text = position.text;
+    this.setup.tellText(position.text);
+    this.setup.tellError("");
+    if (motion) this.editor.play({ ...motion, tiles: position.tiles });
+    else if (this.editor.tiles !== position.tiles || this.editor.offered) this.editor.set(position.tiles);
+    this.remember();
+    this.setup.refresh(this);
+    return this.ask();
+  }
+
+  remember() {
+    const { ref, text } = this;
+    const first = this.timeline.at < 0;
+    const { added, forgotten, forward } = this.timeline.push({ ref, text });
+    const hash = `#${analyseHash(ref, text)}`;
+    keep("analysed", { ref, text });
+    if (forgotten) this.app.toast(FORGOTTEN);
+    if (forward) history.forward();
+    else if (added && !first && location.hash !== hash) history.pushState(null, "", hash);
+    else if (location.hash !== hash) history.replaceState(null, "", hash);
   }
 
   setGame(ref) {
     const key = `${ref.game}/${ref.rules}/${ref.size}`;
     if (key === this.key) return;
-    Object.assign(this, { key, ref, faces: this.app.faces(ref.game) });
-    this.editor = new Editor({ ...ref, faces: this.faces, onedit: () => this.edited() });
-    this.editorSlot.replaceChildren(this.editor.element);
+    Object.assign(this, { key, ref, faces: this.app.faces(ref.game), position: null });
+    const onpick = (cell) => this.finish(this.tryout.at(cell));
+    this.editor = new Editor({ ...ref, faces: this.faces, onedit: () => this.edited(), onpick });
     this.why = new Why({ ...ref, faces: this.faces });
+    this.hints.clear();
     this.models.refresh(ref);
-    this.drawChoices();
+    this.setup.showGame(ref, this.editor);
   }
 
-  /** The chosen next tile, or the first that these rules can show; null if they show none. */
+  /** The next tile of the board, or the first that these rules can show; null if they show none. */
   get nextTile() {
     const { next } = rulesOf(this.app, this.ref);
-    return (next.find((one) => one.text === this.next) ?? next[0])?.text ?? null;
+    return (next.find((one) => one.text === this.position?.next) ?? next[0])?.text ?? null;
   }
 
-  edited() {
-    this.text = textOf(this.editor.tiles, this.faces, shapeOf(this.ref.size).columns, this.nextTile);
-    this.field.value = this.text;
-    this.ask();
+  // --- what people do
+
+  /** A cell or the next tile has changed: what else is known of the position stays, if it still fits. */
+  async edited(next = this.nextTile) {
+    const { columns } = shapeOf(this.ref.size);
+    const write = (known) => textOf(this.editor.tiles, this.faces, columns, next, known);
+    const known = this.position ? besides(this.position.text) : [];
+    const turn = (this.turn += 1);
+    const fitting = await this.stillFits(known, write);
+    if (turn !== this.turn) return;
+    const lost = known.filter((part) => !fitting.includes(part));
+    if (lost.length) this.app.toast(`Left out, since it no longer fits: ${lost.join(", ")}`);
+    await this.take(this.ref, write(fitting));
   }
 
-  pasted() {
-    const text = this.field.value.trim();
-    this.take(guessRef(this.app, text, this.ref), text);
+  // All that is known, or all but the bag, or nothing: the first that the rules allow.
+  async stillFits(known, write) {
+    const ways = known.length ? [known, known.filter((part) => !part.startsWith("bag "))] : [];
+    for (const way of ways) {
+      try {
+        await persist(() => this.app.api.post("/api/read", { ...this.ref, board: write(way) }));
+        return way;
+      } catch {
+        // The next way says less.
+      }
+    }
+    return [];
+  }
+
+  chooseNext(next) {
+    return this.edited(next);
+  }
+
+  pasted(text) {
+    return this.take(guessRef(this.app, text, this.ref), text);
   }
 
   changeGame(change) {
@@ -112,7 +201,6 @@ class AnalyseView {
     const { tiles } = this.editor;
     this.setGame(ref);
     this.editor.set(tiles);
-    this.drawNext();
     return this.edited();
   }
 
@@ -123,119 +211,136 @@ class AnalyseView {
   }
 
   clear() {
+    this.position = null;
     this.editor.set("0".repeat(this.editor.tiles.length));
-    this.edited();
+    return this.edited();
+  }
+
+  // --- moves on the board
+
+  /** Slides, once earlier slides are done. */
+  slide(slide) {
+    this.moves = this.moves.then(() => this.makeSlide(slide));
+  }
+
+  async makeSlide(slide) {
+    if (!this.position || this.tryout) return;
+    if (!this.position.legal.includes(slide)) {
+      this.app.announce(REFUSED[slide]);
+      this.editor.board.nudge(slide);
+      return;
+    }
+    const turn = (this.turn += 1);
+    try {
+      const request = { ...this.ref, board: this.text, slide };
+      const { after, outcomes } = await persist(() => this.app.api.post("/api/try", request));
+      if (turn !== this.turn) return;
+      this.motion = { before: this.position.tiles, slide, after };
+      if (setting("choose")) this.offer(outcomes);
+      else await this.finish(drawOutcome(outcomes, Math.random()));
+    } catch (error) {
+      this.app.toast(error.message, "error");
+    }
+  }
+
+  /** Lets people choose the new tile. */
+  offer(outcomes) {
+    this.tryout = new Tryout({
+      outcomes,
+      faceOf: (tile) => faceOf(this.faces, parseInt(tile, 36)),
+      onchange: () => this.editor.offer(this.tryout.cells),
+      ondraw: () => this.finish(drawOutcome(outcomes, Math.random())),
+      oncancel: () => this.cancelTryout(),
+    });
+    this.hints.clear();
+    this.editor.play({ ...this.motion, tiles: this.motion.after });
+    this.editor.offer(this.tryout.cells);
+    this.setup.refresh(this);
+  }
+
+  cancelTryout() {
+    this.take(this.ref, this.text);
+  }
+
+  finish({ position }) {
+    const { before, slide, after } = this.motion;
+    const motion = this.tryout ? { before: after, slide, after } : { before, slide, after };
+    return this.take(this.ref, position.text, motion);
   }
 
   // --- what is drawn once
 
   build() {
     this.models = modelField(this.app, fitRef(this.app, null));
-    this.choices = h("div", { class: "stack tight" });
-    this.editorSlot = h("div", { class: "editor-slot" });
-    this.nextSlot = h("div", { class: "next-choice" });
-    const props = { rows: "2", spellcheck: "false", "aria-describedby": "analyse-error" };
-    this.field = h("textarea", { ...props, data: { testid: "analyse-text" } });
-    this.field.addEventListener("input", () => {
-      clearTimeout(this.typing);
-      this.typing = setTimeout(() => this.pasted(), TYPING_MS);
-    });
-    this.error = h("p", { class: "error", role: "alert", id: "analyse-error", data: { testid: "analyse-error" } });
-    const mine = button("Use the board of my game", () => this.takeMine());
-    const buttons = h("div", { class: "row" }, mine, button("Clear", () => this.clear()));
-    const text = h("label", { class: "field" }, h("span", {}, "Board as text: type or paste"), this.field);
-    const left = [this.choices, this.editorSlot, this.nextSlot, h("div", {}, text, this.error), buttons];
     this.result = h("div", { class: "stack analyse-result", "aria-live": "polite" });
     const choices = h("div", { class: "choices" }, this.models.element, lookField(this.app));
-    this.options = h("section", { class: "card", "aria-label": "The player" }, choices);
-    const setup = h("section", { class: "card stack analyse-setup", "aria-label": "The board" }, left);
+    this.options = h("section", { class: "card", "aria-label": "AI" }, choices);
     const answer = h("div", { class: "stack analyse-answer" }, this.options, this.result);
-    this.root.append(h("h1", { class: "visually-hidden" }, "Analyse"), h("div", { class: "analyse" }, setup, answer));
-  }
-
-  drawChoices() {
-    const { games } = this.app.about;
-    const titles = games.map((one) => [one.game, one.title]);
-    const game = segmented("Game", titles, this.ref.game, (name) => this.changeGame({ game: name }));
-    const rules = ruleOptions(this.app, this.ref);
-    const sizes = sizeOptions(this.app, this.ref);
-    const ruleField = selectField("Rules", rules, this.ref.rules, (name) => this.changeGame({ rules: name }));
-    const sizeField = selectField("Size", sizes, this.ref.size, (size) => this.changeGame({ size }));
-    this.choices.replaceChildren(game, h("div", { class: "choices" }, ruleField, sizeField));
-  }
-
-  drawNext() {
-    const offered = rulesOf(this.app, this.ref).next.map(({ text }) => [text, text]);
-    if (!offered.length) return this.nextSlot.replaceChildren();
-    const choice = segmented("Next tile", offered, this.nextTile, (next) => {
-      this.next = next;
-      this.edited();
-    });
-    const legend = h("span", { class: "legend" }, "Next tile");
-    return this.nextSlot.replaceChildren(h("div", { class: "row" }, legend, choice));
+    const columns = h("div", { class: "analyse" }, this.setup.element, answer);
+    this.root.append(h("h1", { class: "visually-hidden" }, "Analyse"), columns);
+    const commands = {
+      KeyZ: () => this.back(),
+      KeyU: () => this.back(),
+      KeyY: () => this.forward(),
+      Escape: () => this.tryout && this.cancelTryout(),
+    };
+    this.unlisten = listenKeys((slide) => this.slide(slide), commands);
+    listenSwipes(this.setup.place, (slide) => this.slide(slide));
+    releaseAfterChoice(this.root);
   }
 
   // --- asking
 
   async ask() {
-    if (!this.ref) return;
+    if (!this.position) return;
     const turn = (this.turn += 1);
     const { game, rules, size } = this.ref;
     const model = this.app.model(game, rules, size);
     this.options.hidden = !model;
-    if (!model) return this.invite();
+    if (!model) {
+      this.invite();
+      return;
+    }
     this.result.classList.add("waiting");
+    this.hints.wait();
     try {
       const request = { board: this.text, model: model.id, ...lookAhead() };
       const answer = await persist(() => this.app.api.post("/api/analyse", request));
-      if (turn !== this.turn) return undefined;
-      this.accepted();
-      return await this.showAnswer(answer, model, turn);
+      if (turn === this.turn) await this.showAnswer(answer, model, turn);
     } catch (error) {
-      return turn === this.turn ? this.refused(error.message) : undefined;
+      if (turn === this.turn) this.refused(error.message);
     }
   }
 
-  // There is no model to ask, and without one the server reads no boards, so the page checks the text.
+  // There is no model to ask: the board can be played on all the same.
   invite() {
     this.train.show(this.ref);
+    this.hints.clear();
+    this.setup.tellVerdict("");
     this.result.classList.remove("waiting");
     this.result.replaceChildren(this.train.element);
-    const board = readBoard(this.text);
-    const fits = board && tilesOf(board.rows, this.faces)?.length === this.editor.tiles.length;
-    const what = `${gameFacts(this.app, this.ref.game).title}, ${this.ref.size}`;
-    this.tellError(fits ? "" : `This is not a board of ${what}: write rows of tiles, with / between them.`);
-  }
-
-  tellError(message) {
-    this.error.textContent = message;
-    if (message) this.field.setAttribute("aria-invalid", "true");
-    else this.field.removeAttribute("aria-invalid");
-  }
-
-  accepted() {
-    this.tellError("");
-    keep("analysed", { ref: this.ref, text: this.text });
-    history.replaceState(null, "", `#analyse/${encodeURIComponent(this.text)}`);
   }
 
   refused(message) {
-    this.tellError(message);
+    this.position = null;
+    this.hints.clear();
+    this.setup.tellError(message);
+    this.setup.refresh(this);
     this.result.classList.remove("waiting");
     const words = h("p", {}, "The values appear when the board can be read.");
     this.result.replaceChildren(h("div", { class: "empty" }, words));
   }
 
   async showAnswer(answer, model, turn) {
-    const chosen = answer.move;
-    if (this.editor.tiles !== answer.position.tiles) this.editor.set(answer.position.tiles);
-    const parts = [this.valuesCard(answer, model)];
+    if (!this.tryout) this.hints.show(answer);
+    this.setup.tellVerdict(answer.move ? `Best: ${bestSlides(answer).join(", ")}` : "No slide is possible");
+    const parts = [valuesCard(answer, (slide) => this.explainOther(model, slide))];
     if (answer.line.length) {
       const line = bestLine(answer.line, { ...this.ref, faces: this.faces }, (text) => this.take(this.ref, text));
       parts.push(card("Best line", line));
     }
-    if (chosen) {
-      const first = await this.explain(model, chosen);
+    if (answer.move) {
+      const first = await this.explain(model, answer.move);
       if (turn !== this.turn) return;
       this.why.show(first);
       parts.push(card("Why this value", this.why.words, this.why.element));
@@ -244,23 +349,13 @@ class AnalyseView {
     this.result.replaceChildren(...parts);
   }
 
-  valuesCard(answer, model) {
-    const verdict = answer.move ? `Slide ${answer.move}` : "No slide is possible";
-    const ms = answer.ms < 10 ? answer.ms.toFixed(1) : Math.round(answer.ms);
-    const cost = h("span", { class: "muted little num" }, `depth ${answer.depth}, ${ms} ms`);
-    const head = h("div", { class: "row apart" }, h("h2", {}, verdict), cost);
-    const table = valuesTable(answer, answer.move, (slide) => this.explainOther(model, slide));
-    const scroll = h("div", { class: "table-scroll" }, table);
-    return h("section", { class: "card stack tight", "aria-label": "Values" }, head, scroll);
-  }
-
   explain(model, slide) {
     const request = { model: model.id, board: this.text };
     return persist(() => this.app.api.post("/api/explain", slide ? { ...request, slide } : request));
   }
 
   async explainOther(model, slide) {
-    const turn = this.turn;
+    const { turn } = this;
     this.explained = slide;
     try {
       const answer = await this.explain(model, slide);
@@ -272,7 +367,8 @@ class AnalyseView {
 
   close() {
     this.turn += 1;
-    clearTimeout(this.typing);
+    this.unlisten();
+    this.setup.close();
     this.why?.rest();
     this.train.close();
     this.models.close();

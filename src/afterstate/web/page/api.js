@@ -9,10 +9,22 @@ export class ApiError extends Error {
   }
 }
 
+/** What to do if there is no answer. */
+export const AWAY = "The server is not running. Run `afterstate play` again.";
+const CANCELLED = -1;
 const TIMEOUT = 120_000;
 const LONGEST_WAIT = 5_000;
 
-/** Sends the events "away" and "back". */
+function cancelled() {
+  return new ApiError(CANCELLED, "Cancelled.");
+}
+
+/** Whether a request failed because it was cancelled. */
+export function isCancelled(error) {
+  return error.status === CANCELLED;
+}
+
+/** Sends the events "away", "locked" (it answers, but wants another token) and "back". */
 export const connection = new EventTarget();
 let returned = null;
 
@@ -36,29 +48,33 @@ async function waitForServer() {
     try {
       const answer = await fetch("/api/about", { signal: AbortSignal.timeout(LONGEST_WAIT) });
       if (answer.ok) return;
+      if (answer.status === 401) connection.dispatchEvent(new Event("locked"));
     } catch {
       // Still away: try again after a longer wait.
     }
   }
 }
 
-async function send(method, path, body) {
-  const options = { method, signal: AbortSignal.timeout(TIMEOUT) };
+async function send(method, path, body, signal) {
+  const timeout = AbortSignal.timeout(TIMEOUT);
+  const options = { method, signal: signal ? AbortSignal.any([signal, timeout]) : timeout };
   if (body !== undefined) {
     options.headers = { "content-type": "application/json" };
     options.body = JSON.stringify(body);
   }
   try {
     const answer = await fetch(path, options);
+    if (answer.status === 401) throw new Error("The token is another one.");
     return { status: answer.status, ok: answer.ok, text: await answer.text() };
   } catch {
+    if (signal?.aborted) throw cancelled();
     goAway();
-    throw new ApiError(0, "The server is not reachable.");
+    throw new ApiError(0, AWAY);
   }
 }
 
-async function request(method, path, body) {
-  const answer = await send(method, path, body);
+async function request(method, path, body, signal) {
+  const answer = await send(method, path, body, signal);
   let content = null;
   try {
     content = JSON.parse(answer.text);
@@ -69,19 +85,23 @@ async function request(method, path, body) {
   return content;
 }
 
-/** Repeats a request until the server can be reached. */
-export async function persist(attempt) {
+/** Repeats a request until the server can be reached, or until `signal` ends the wait. */
+export async function persist(attempt, signal) {
+  const ended = new Promise((_, reject) => {
+    signal?.addEventListener("abort", () => reject(cancelled()), { once: true });
+  });
+  ended.catch(() => undefined);
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
       if (error.status !== 0) throw error;
-      await whenBack();
+      await Promise.race([whenBack(), ended]);
     }
   }
 }
 
 export const api = {
   get: (path) => request("GET", path),
-  post: (path, body = {}) => request("POST", path, body),
+  post: (path, body = {}, signal = null) => request("POST", path, body, signal),
 };

@@ -12,9 +12,14 @@ const FADE = [{ opacity: 0.25 }, { opacity: 1 }];
 const POP = [{ transform: "scale(0.9)" }, { transform: "scale(1.12)", offset: 0.45 }, { transform: "none" }];
 const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
 
+/** What is written on a tile. Boards that no game reaches may hold larger tiles than a game has: they double on. */
+export function faceOf(faces, index) {
+  return faces[index] ?? faces.at(-1) * 2 ** (index - faces.length + 1);
+}
+
 /** A tile for use outside of a board. */
 export function loneTile(game, faces, index) {
-  return alone(game, index, faces[index]);
+  return alone(game, index, faceOf(faces, index));
 }
 
 /** A mark for a kind of tile, such as "+" for any bonus tile. */
@@ -31,7 +36,7 @@ function alone(game, index, face) {
 function dress(tile, index, face) {
   const text = index === 0 ? "" : String(face);
   tile.dataset.tile = index;
-  tile.dataset.digits = text.length;
+  tile.dataset.digits = Math.min(text.length, 7);
   tile.textContent = text;
 }
 
@@ -43,10 +48,11 @@ export class Board {
     this.tiles = null;
     this.cells = Array.from({ length: rows * columns }, () => h("div", { class: "cell" }));
     this.faced = this.cells.map((cell) => cell.appendChild(h("div", { class: "tile" })));
-    this.grid = h("div", { class: "board-cells", "aria-hidden": "true" }, this.cells);
+    this.grid = h("div", { class: "board-cells", role: "img" }, this.cells);
     const classes = small || size === "small" ? "board small" : "board";
-    this.element = h("div", { class: classes, role: "img", data: { game } }, this.grid);
+    this.element = h("div", { class: classes, data: { game } }, this.grid);
     this.element.style.setProperty("--columns", columns);
+    this.element.style.setProperty("--rows", rows);
     if (typeof size === "number") this.element.style.setProperty("--board-size", `${size}px`);
     this.set("0".repeat(rows * columns));
   }
@@ -62,7 +68,7 @@ export class Board {
   }
 
   face(tile) {
-    return this.faces[parseInt(tile, 36)];
+    return faceOf(this.faces, parseInt(tile, 36));
   }
 
   /** Shows `tiles` at once, or with a short fade of the cells that change. */
@@ -84,7 +90,12 @@ export class Board {
     }
     this.tiles = tiles;
     this.element.dataset.tiles = tiles;
-    this.element.setAttribute("aria-label", this.label);
+    this.describe(this.label);
+  }
+
+  /** Sets what a screen reader says for the board. */
+  describe(words) {
+    this.grid.setAttribute("aria-label", words);
   }
 
   /** Animates a slide from `before` to `tiles`; resolves when it is over or the next slide interrupts it. */
@@ -136,6 +147,14 @@ export class Board {
     const down = Math.floor(from / this.columns) - Math.floor(to / this.columns);
     const length = (steps) => `calc(${steps} * (100% + var(--tile-gap)))`;
     return [{ transform: `translate(${length(across)}, ${length(down)})` }, { transform: "none" }];
+  }
+
+  /** Shows that a slide is not possible. */
+  nudge(slide) {
+    if (calm.matches) return;
+    const [x, y] = { up: [0, -5], right: [5, 0], down: [0, 5], left: [-5, 0] }[slide];
+    const there = { transform: `translate(${x}px, ${y}px)` };
+    this.element.animate([{ transform: "none" }, there, { transform: "none" }], { duration: 120 });
   }
 
   run(element, keyframes, timing) {

@@ -111,7 +111,7 @@ class LineChart {
 
   #describe() {
     const ends = this.series
-      .filter((one) => one.points.length)
+      .filter((one) => one.points.length && !one.silent)
       .map((one) => `${one.name ? `${one.name}: ` : ""}${this.yFormat(one.points.at(-1)[1])}`);
     this.about.textContent = ends.length
       ? `${this.yLabel} by ${this.xLabel}. At the end: ${ends.join(", ")}. Use the arrow keys to read the values.`
@@ -212,7 +212,7 @@ class LineChart {
     const inside = at !== null && at !== undefined && at >= this.x0 && at <= this.x1;
     if (!inside) return this.parts.cursor.replaceChildren();
     const x = this.#px(at);
-    const dots = this.series.filter((one) => one.points.length).map((one) => {
+    const dots = this.series.filter((one) => one.points.length && !one.silent).map((one) => {
       const [, y] = one.points[nearest(one.points, at)];
       return svg("circle", { class: `chart-dot chart-c${one.color}`, cx: x, cy: this.#py(y), r: 5 });
     });
@@ -237,7 +237,7 @@ class LineChart {
   #rows(at) {
     const slack = (this.x1 - this.x0) / 25;
     return this.series
-      .filter((one) => one.points.length)
+      .filter((one) => one.points.length && !one.silent)
       .map((one) => ({ one, point: one.points[nearest(one.points, at)] }))
       .filter(({ point }) => Math.abs(point[0] - at) <= slack)
       .sort((first, second) => second.point[1] - first.point[1]);

@@ -4,12 +4,13 @@ import { persist } from "./api.js";
 import { h, selectField, whole } from "./dom.js";
 import { countsOf, guessRecord, readEpisodes } from "./episodes.js";
 import { fitRef, gameName, sizeOptions } from "./games.js";
+import { keptOf } from "./kept.js";
 import { loadGame } from "./store.js";
 
 const LISTED = 300;
 const BATCH = { depth: 1, count: 20_000, budget: 100 };
 
-/** The sources: {element, refresh(), mine(), close()}; `choose(request, who)` gets the request for /api/coach. */
+/** The sources: {element, refresh(), mine(), close()}; `choose(request, about)` gets the request for /api/coach. */
 export function sources(app, choose) {
   const mine = mySource(app, choose);
   const model = modelSource(app, choose);
@@ -23,20 +24,25 @@ function part(title, ...children) {
   return h("div", { class: "card stack tight coach-part" }, h("h2", {}, title), children);
 }
 
+/** The request for a review of a kept game, and what the view says of it: [request, about]. */
+export function askFor({ id, game, rules, size, seed, start, moves, marks, episode, slider }) {
+  const ref = { game, rules, size };
+  if (episode !== undefined) return [{ ...ref, episode }, { id, who: slider }];
+  return [{ ...ref, seed, moves, marks, ...(start ? { start } : {}) }, { id, who: "" }];
+}
+
 function mySource(app, choose) {
   const game = loadGame();
   const played = Boolean(game?.moves.length);
   const words = played ? `${gameName(app, game)}: ${whole(game.moves.length)} moves, score ${whole(game.score)}.`
     : "You have not played a game here yet.";
-  const take = () => {
-    const { game: name, rules, size, seed, moves } = loadGame();
-    choose({ game: name, rules, size, seed, moves }, "You");
-  };
+  const take = () => choose(...askFor(keptOf(loadGame())));
   const button = played
     ? h("button", { class: "button primary", type: "button", data: { testid: "coach-mine" }, onclick: take },
       "Coach my game")
     : h("a", { class: "button", href: "#play", data: { testid: "coach-mine" } }, "Play one");
-  const element = part("My game", h("p", { class: "muted coach-grow" }, words), button);
+  const others = h("a", { class: "button", href: "#coach/games", data: { testid: "coach-others" } }, "Your games");
+  const element = part("My game", h("p", { class: "muted coach-grow" }, words), h("div", { class: "row" }, button, others));
   return { element, choose: played ? take : null };
 }
 
@@ -54,7 +60,8 @@ function modelSource(app, choose) {
     listed = options.join();
     const link = h("a", { href: "#training" }, "Train one");
     const none = h("p", { class: "muted" }, "There is no model yet. ", link, " in 30 seconds.");
-    slot.replaceChildren(models.length ? selectField("Player", options, id, (value) => { id = value; }) : none);
+    const pick = (value) => { id = value; };
+    slot.replaceChildren(models.length ? selectField("AI", options, id, pick, { data: { testid: "coach-model" } }) : none);
     button.disabled = !models.length;
   };
   const play = async () => {
@@ -65,7 +72,8 @@ function modelSource(app, choose) {
       const game = await playGame(app, model, playing, (moves, score) => {
         told.textContent = `${whole(moves)} moves, score ${whole(score)}`;
       });
-      if (game.moves && !playing.left) choose(game, "The model");
+      const marks = `${game.moves.length}a`;
+      if (game.moves && !playing.left) choose({ ...game, marks }, { who: "AI" });
     } catch (problem) {
       app.toast(problem.message, "error");
     }
@@ -81,7 +89,7 @@ function modelSource(app, choose) {
   const stop = () => {
     if (playing) Object.assign(playing, { stopped: true, left: true });
   };
-  return { element: part("A game by a model", slot, h("div", { class: "row" }, button, told)), refresh, stop };
+  return { element: part("A game by the AI", slot, h("div", { class: "row" }, button, told)), refresh, stop };
 }
 
 async function playGame(app, model, turn, tell) {
@@ -161,7 +169,7 @@ function episodeChooser(app, name, games, choose) {
   };
   const take = () => {
     const game = games.find((one) => one.line === Number(byLine.value)) ?? games[index];
-    choose({ ...ref, episode: game.text }, game.slider);
+    choose({ ...ref, episode: game.text }, { who: game.slider });
   };
   const more = games.length > LISTED && h("label", { class: "field" },
     h("span", {}, `Or give its line (the list shows ${whole(LISTED)} of ${whole(games.length)})`), byLine);

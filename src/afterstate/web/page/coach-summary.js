@@ -1,30 +1,33 @@
-// Summary of a review: score, accuracy, regret and luck, and the worst moves with the better line.
+// Summary of a review: score, accuracy, loss and luck, and the worst moves with the better line.
 
 import { Board, shapeOf } from "./board.js";
+import { lostWords } from "./coach-words.js";
 import { ARROWS, h } from "./dom.js";
 import { full, percent, signed } from "./scale.js";
 
 const RANKS = ["worst", "second", "third"];
 
-/** The main figures of an answer of /api/coach. */
+/** The main figures of an answer of /api/coach. If you played, the accuracy is that of your moves. */
 export function figures(answer) {
-  const accuracy = h("div", { class: "coach-figure coach-main", data: { testid: "coach-accuracy" } },
+  const { accuracy, yours, ais } = answer;
+  const both = yours !== null && ais !== null;
+  const told = both ? `Your moves. AI: ${percent(ais / 100)}.` : "100% gives nothing away.";
+  const main = h("div", { class: "coach-figure coach-main", data: { testid: "coach-accuracy" } },
     h("dt", {}, "Accuracy"),
-    h("dd", {}, h("span", { class: "coach-big num" }, percent(answer.accuracy / 100)),
-      h("span", { class: "coach-why" }, "100% is always the best slide, 0% always the worst.")));
+    h("dd", {}, h("span", { class: "coach-big num" }, percent((yours ?? accuracy) / 100)),
+      h("span", { class: "coach-why" }, told)));
   const plain = [
     ["Score", full(answer.score)], ["Largest tile", full(answer.largest)], ["Best moves", percent(answer.best_share)],
-    ["Mean regret", answer.mean_regret < 10 ? answer.mean_regret.toFixed(1) : full(answer.mean_regret)],
+    ["Mean loss", answer.mean_regret < 10 ? answer.mean_regret.toFixed(1) : full(answer.mean_regret)],
   ].map(([name, value]) => h("div", { class: "coach-figure" }, h("dt", {}, name),
     h("dd", { class: "num coach-value" }, value)));
-  return h("dl", { class: "card coach-figures" }, accuracy, plain, luckMeter(answer));
+  return h("dl", { class: "card coach-figures" }, main, plain, luckMeter(answer));
 }
 
 /** Luck, on a scale up to half of the score expected at the start, or to the luck itself if it is larger. */
 function luckMeter({ luck_total: luck, values }) {
   const range = Math.max(Math.abs(luck), values[0] / 2, 1);
-  const kind = luck > 0 ? "kind" : "unkind";
-  const words = `The new tiles were ${Math.abs(luck) < range / 20 ? "neither kind nor unkind" : kind}.`;
+  const words = Math.abs(luck) < range / 20 ? "Neither good nor bad luck." : luck > 0 ? "Good luck." : "Bad luck.";
   const bar = h("span", { class: "coach-meter-bar", data: { sign: luck < 0 ? "minus" : "plus" } });
   const share = (Math.abs(luck) / range) * 50;
   bar.style.width = `${share}%`;
@@ -39,10 +42,10 @@ function luckMeter({ luck_total: luck, values }) {
 }
 
 /** Cards for the worst moves of an answer of /api/coach; `jump(ply)` is called when one is chosen. */
-export function worstMoves(answer, faces, who, jump) {
+export function worstMoves(answer, faces, mover, jump) {
   const moves = answer.worst.filter((one) => one.regret >= 0.5);
   const cards = moves.map((move, at) =>
-    card({ answer, faces, who, move, rank: RANKS[at], jump: () => jump(move.ply) }));
+    card({ answer, faces, who: mover(move.ply), move, rank: RANKS[at], jump: () => jump(move.ply) }));
   const none = h("p", { class: "muted" }, "By the model's values, no move lost anything.");
   return h("section", { class: "stack coach-worst", data: { testid: "coach-worst" }, "aria-label": "Worst moves" },
     h("h2", {}, "What cost most"), cards.length ? h("ol", { class: "coach-cards" }, cards) : none);
@@ -57,15 +60,16 @@ function card({ answer, faces, who, move, rank, jump }) {
   const better = move.line.map((step) => h("li", { class: "coach-step" },
     h("span", { class: "coach-arrow", role: "img", "aria-label": `slide ${step.slide}` }, ARROWS[step.slide]),
     small(step.tiles)));
+  const told = h("p", {}, who && h("span", { class: "coach-who" }, `${who}: `),
+    h("strong", {}, lostWords(move.slide, move.regret, move.best)), ".",
+    h("span", { class: "muted little coach-share" }, `${percent(move.share)} of the expected score`));
   return h("li", { class: "card coach-card" },
     h("p", { class: "coach-card-head" },
       h("button", { class: "button quiet coach-jump", type: "button", onclick: jump },
         `Go to move ${full(move.ply + 1)}`),
       h("span", { class: "tag" }, rank)),
     h("div", { class: "coach-case" },
-      h("div", { class: "coach-card-board", onclick: jump }, small(answer.tiles[move.ply])),
-      h("p", {}, `${who} slid ${move.slide}, `, h("strong", {}, move.best), " was worth ",
-        h("strong", { class: "num" }, full(move.regret)), " more.")),
+      h("div", { class: "coach-card-board", onclick: jump }, small(answer.tiles[move.ply])), told),
     better.length > 0 && h("div", { class: "coach-line" },
       h("p", { class: "muted little" }, "The better line, with typical new tiles"),
       h("ol", { class: "coach-steps" }, better)));

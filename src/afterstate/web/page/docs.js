@@ -1,16 +1,19 @@
 // The page of the API: shows /openapi.json with examples, curl commands and a form to try each operation.
 
 import { copyFrom } from "./copy.js";
-import { fieldsOf, limitsOf, operationsOf, typeOf } from "./docs-schema.js";
+import { exampleOf, fieldsOf, limitsOf, operationsOf, typeOf } from "./docs-schema.js";
 import { h } from "./dom.js";
 
 // Bodies that work as they are; others are made from the description.
 const EXAMPLES = {
   "/api/new": { game: "2048", seed: 1 },
   "/api/replay": { game: "2048", seed: 1, moves: "DLUR" },
+  "/api/slide": { slide: "left" },
+  "/api/episode": { game: "2048", seed: 1, moves: "DLUR" },
   "/api/coach": { game: "2048", seed: 1, moves: "DLUR" },
-  "/api/runs": { game: "2048", time: "30s", method: "tc" },
-  "/api/runs/{run}/resume": { games: "100k" },
+  "/api/versus": { games: 20, seed: 1 },
+  "/api/runs": { game: "2048", network: "5x4", time: "30s", method: "tc" },
+  "/api/runs/{run}/resume": { time: "2m" },
 };
 
 const nav = document.getElementById("docs-nav");
@@ -56,12 +59,17 @@ function codeBlock(label, text) {
     h("pre", { tabindex: 0 }, h("code", {}, text)));
 }
 
-function curl(operation) {
+const TOKEN = '-H "Authorization: Bearer $AFTERSTATE_TOKEN"';
+
+function curl(operation, root) {
+  const needed = operation.parameters.filter((one) => one.in === "query" && one.required);
+  const query = new URLSearchParams(needed.map((one) => [one.name, exampleOf(one.schema, root)]));
   const url = `${location.origin}${operation.path}`;
   const method = operation.method.toUpperCase();
-  if (!operation.body) return method === "GET" ? `curl ${url}` : `curl -X ${method} ${url}`;
+  if (query.size) return `curl ${TOKEN} '${url}?${query}'`;
+  if (!operation.body) return method === "GET" ? `curl ${TOKEN} ${url}` : `curl -X ${method} ${TOKEN} ${url}`;
   const body = JSON.stringify(operation.body.example).replaceAll("'", "'\\''");
-  return `curl ${url} -H 'Content-Type: application/json' -d '${body}'`;
+  return `curl ${TOKEN} ${url} -H 'Content-Type: application/json' -d '${body}'`;
 }
 
 function tryIt(operation) {
@@ -155,7 +163,7 @@ function section(operation, root) {
     table("Parameters", parameterRows(operation, root), true),
     operation.body && table("Request", operation.body.fields, true),
     operation.body && codeBlock("Example", pretty(operation.body.example)),
-    codeBlock("From a shell", curl(operation)),
+    codeBlock("From a shell", curl(operation, root)),
     ...operation.answers.flatMap((answer) => answerBlocks(answer, root)),
     errorsLine(operation),
     tryIt(operation));
@@ -167,12 +175,12 @@ function navGroup(name, operations) {
   return h("div", {}, h("h2", {}, name), h("ul", {}, ...links));
 }
 
-/** The example of a body, with the id of an existing model. */
+/** The example of a body, with the id of an existing model wherever one is asked for. */
 function withExample(operation, model) {
   if (!operation.body) return operation;
-  const fields = { ...operation.body.example, ...EXAMPLES[operation.path] };
-  const asks = operation.body.fields.some((field) => field.name === "model");
-  return { ...operation, body: { ...operation.body, example: asks && model ? { ...fields, model } : fields } };
+  const example = { ...operation.body.example, ...EXAMPLES[operation.path] };
+  for (const { name } of operation.body.fields) if (model && ["model", "other"].includes(name)) example[name] = model;
+  return { ...operation, body: { ...operation.body, example } };
 }
 
 function draw(root, model) {

@@ -46,6 +46,8 @@ const ICONS = {
   share: "M12 15V3M8 7l4-4 4 4M5 12v8h14v-8",
   plus: "M12 5v14M5 12h14",
   close: "M6 6l12 12M18 6L6 18",
+  earlier: "M15 5l-8 7 8 7",
+  later: "M9 5l8 7-8 7",
 };
 
 /** A small line icon, hidden from assistive technology. */
@@ -98,3 +100,9 @@ export const SLIDES = ["up", "right", "down", "left"];
 export const ARROWS = { up: "↑", right: "→", down: "↓", left: "←" };
 export const LETTERS = { up: "U", right: "R", down: "D", left: "L" };
 export const NAMES = { U: "up", R: "right", D: "down", L: "left" };
+export const REFUSED = {
+  up: "Up is not possible.",
+  right: "Right is not possible.",
+  down: "Down is not possible.",
+  left: "Left is not possible.",
+};

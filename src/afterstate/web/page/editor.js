@@ -1,4 +1,4 @@
-// An editor for a board: choose a cell, then a tile from the palette or with keys.
+// An editor for a board: choose a cell, then a tile from the palette or with keys. Or: pick one of some cells.
 
 import { Board, loneTile, shapeOf } from "./board.js";
 import { h } from "./dom.js";
@@ -7,9 +7,10 @@ const STEPS = { ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowDown: [1, 0], ArrowLe
 const TYPING_MS = 900;
 
 export class Editor {
-  /** `onedit(tiles)` is called when a cell has changed. */
-  constructor({ game, size, faces, onedit }) {
-    Object.assign(this, { game, faces, onedit, ...shapeOf(size) });
+  /** `onedit(tiles)` is called when a cell has changed, `onpick(cell)` when one of the offered cells is picked. */
+  constructor({ game, size, faces, onedit, onpick }) {
+    Object.assign(this, { game, faces, onedit, onpick, ...shapeOf(size) });
+    this.offered = null;
     this.chosen = 0;
     this.typed = { text: "", at: 0 };
     this.board = new Board({ rows: this.rows, columns: this.columns, faces, game });
@@ -19,8 +20,8 @@ export class Editor {
     layer.style.setProperty("--columns", this.columns);
     layer.addEventListener("keydown", (event) => this.onkey(event));
     this.board.element.append(layer);
+    this.board.grid.setAttribute("aria-hidden", "true"); // the buttons say what is where
     this.palette = this.makePalette();
-    this.element = h("div", { class: "stack tight" }, this.board.element, this.palette);
     this.refresh();
   }
 
@@ -30,13 +31,27 @@ export class Editor {
 
   /** Shows another board. */
   set(tiles) {
+    this.offered = null;
     this.board.set(tiles, { animate: true });
+    this.refresh();
+  }
+
+  /** Shows a slide: {before, slide, after, tiles}. */
+  play(motion) {
+    this.offered = null;
+    this.board.play(motion);
+    this.refresh();
+  }
+
+  /** Lets people pick one of these cells. */
+  offer(cells) {
+    this.offered = new Set(cells);
     this.refresh();
   }
 
   cellButton(cell) {
     const button = h("button", { type: "button", class: "cell-button" });
-    button.addEventListener("click", () => this.choose(cell));
+    button.addEventListener("click", () => (this.offered ? this.onpick(cell) : this.choose(cell)));
     button.addEventListener("focus", () => this.choose(cell));
     return button;
   }
@@ -53,7 +68,7 @@ export class Editor {
   }
 
   choose(cell) {
-    if (cell === this.chosen) return;
+    if (cell === this.chosen || this.offered) return;
     this.chosen = cell;
     this.typed.text = "";
     this.refresh();
@@ -70,8 +85,11 @@ export class Editor {
     this.buttons.forEach((button, cell) => {
       const face = this.board.face(this.tiles[cell]);
       const where = `row ${Math.floor(cell / this.columns) + 1}, column ${(cell % this.columns) + 1}`;
-      button.tabIndex = cell === this.chosen ? 0 : -1;
-      button.setAttribute("aria-pressed", String(cell === this.chosen));
+      const isOffered = this.offered?.has(cell) ?? false;
+      button.tabIndex = cell === this.chosen || isOffered ? 0 : -1;
+      button.disabled = this.offered !== null && !isOffered;
+      button.classList.toggle("offered", isOffered);
+      button.setAttribute("aria-pressed", String(cell === this.chosen && !this.offered));
       button.setAttribute("aria-label", `${face || "empty"}, ${where}`);
     });
     const here = parseInt(this.tiles[this.chosen], 36);
@@ -79,7 +97,8 @@ export class Editor {
   }
 
   onkey(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || this.offered) return;
+    if (event.key === "Escape") event.target.blur();
     const handled = this.move(STEPS[event.key]) || this.change(event.key);
     if (handled) event.preventDefault();
   }

@@ -1,4 +1,4 @@
-// A game as a link: its seed and two bits for each move.
+// Links into the page: a game as its seed and two bits for each move, and a position to analyse.
 
 const ORDER = "URDL";
 
@@ -56,16 +56,50 @@ export function unpackMoves(packed) {
   return moves.join("");
 }
 
-/** A link that opens this game in Play. */
-export function gameLink({ game, rules, size, seed, moves }) {
-  return `${location.origin}/#replay/${[game, rules, size, seed, packMoves(moves)].join("/")}`;
+// Where a game of a link begins if it is not the first state of its seed: a sixth part.
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw damaged("it has a % that stands for nothing");
+  }
 }
 
-/** Reads what follows "#replay/" -> {game, rules, size, seed, moves}; throws an Error with a readable message. */
+/** A link that opens this game in Play. */
+export function gameLink({ game, rules, size, seed, moves, start }) {
+  const parts = [game, rules, size, seed, packMoves(moves), ...(start ? [encodeURIComponent(start)] : [])];
+  return `${location.origin}/#replay/${parts.join("/")}`;
+}
+
+/** Reads what follows "#replay/" -> {game, rules, size, seed, moves, start}; throws an Error with a readable message. */
 export function readLink(rest) {
-  const parts = rest.split("/").map(decodeURIComponent);
-  if (parts.length !== 5) throw damaged("it does not name a game, its seed and its moves");
-  const [game, rules, size, seed, packed] = parts;
+  const parts = rest.split("/").map(decoded);
+  if (parts.length < 5 || parts.length > 6) throw damaged("it does not name a game, its seed and its moves");
+  const [game, rules, size, seed, packed, start] = parts;
   if (!/^\d{1,16}$/.test(seed)) throw damaged("its seed is not a number");
-  return { game, rules, size, seed: Number(seed), moves: unpackMoves(packed) };
+  if (!Number.isSafeInteger(Number(seed))) throw damaged("its seed is above 9007199254740991");
+  const found = { game, rules, size, seed: Number(seed), moves: unpackMoves(packed) };
+  return start ? { ...found, start } : found;
+}
+
+/** Whether only this machine can open a link to this page. */
+export function isLocal() {
+  return /^(localhost|127\..*|\[::1\])$/.test(location.hostname);
+}
+
+/** The hash that opens Analyse with a position: `text` is the state as boards are written. Use it with app.go(). */
+export function analyseHash({ game, rules, size }, text) {
+  return `analyse=${[game, rules, size, text].map(encodeURIComponent).join("/")}`;
+}
+
+/** Reads what follows "#analyse=" -> {ref, text}; ref is null if there is only a text; null if it cannot be read. */
+export function readAnalyse(rest) {
+  try {
+    const parts = rest.split("/").map(decodeURIComponent);
+    if (parts.length !== 4) return rest ? { ref: null, text: decodeURIComponent(rest) } : null;
+    const [game, rules, size, text] = parts;
+    return /[\s|]/.test(game) ? { ref: null, text: parts.join("/") } : { ref: { game, rules, size }, text };
+  } catch {
+    return null;
+  }
 }

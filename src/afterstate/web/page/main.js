@@ -1,15 +1,23 @@
 // The frame of the page: routes by location.hash, the object that views share, toasts, theme, lost connections.
 
-import { api, connection, persist } from "./api.js";
+import * as analyse from "./analyse.js";
+import { AWAY, api, connection, persist } from "./api.js";
+import * as coach from "./coach.js";
 import { button, h } from "./dom.js";
 import { gameFacts, isKnown } from "./games.js";
+import { startKeys } from "./keys.js";
+import * as play from "./play.js";
 import { applyTheme, keep, loadGame, loadTheme, setting, showGamesIf } from "./store.js";
+import * as training from "./training.js";
+import * as versus from "./versus.js";
 
+// All are there from the start: a view can be opened while the server is away.
 const VIEWS = {
-  play: { title: "Play", load: () => import("./play.js") },
-  analyse: { title: "Analyse", load: () => import("./analyse.js") },
-  coach: { title: "Coach", load: () => import("./coach.js") },
-  training: { title: "Training", load: () => import("./training.js") },
+  play: { title: "Play", view: play },
+  analyse: { title: "Analyse", view: analyse },
+  coach: { title: "Coach", view: coach },
+  versus: { title: "Versus", view: versus },
+  training: { title: "Training", view: training },
 };
 const THEMES = ["auto", "light", "dark"];
 const TOAST_MS = 6_000;
@@ -20,7 +28,7 @@ const main = byId("main");
 let models = [];
 let preferred = null;
 let unmount = null;
-let visit = 0;
+let shown = null;
 
 const app = {
   about: null,
@@ -78,13 +86,15 @@ function toast(text, kind = "info") {
   setTimeout(() => element.remove(), kind === "error" ? 2 * TOAST_MS : TOAST_MS);
 }
 
+// The same words twice are read twice only if the text changes.
 function announce(text) {
-  byId("live").textContent = text;
+  const live = byId("live");
+  live.textContent = live.textContent === text ? `${text}\u00a0` : text;
 }
 
 function readRoute() {
-  const [name, ...rest] = location.hash.replace(/^#/, "").split("/");
-  return { name: name || "play", rest: rest.join("/") };
+  const [, name, rest] = /^#?([^/=]*)[/=]?(.*)$/s.exec(location.hash);
+  return { name: name || "play", rest };
 }
 
 function showNav(name) {
@@ -95,35 +105,39 @@ function showNav(name) {
   document.title = `${VIEWS[name].title} · Afterstate`;
 }
 
-async function showRoute() {
+function showRoute() {
   if (location.hash === "#main") return;
   const route = readRoute();
   const name = route.name === "replay" ? "play" : route.name;
-  if (!VIEWS[name]) return app.go("play");
-  const turn = (visit += 1);
+  if (!VIEWS[name]) {
+    app.go("play");
+    return;
+  }
   app.route = route;
   showNav(name);
   try {
-    const view = await VIEWS[name].load();
-    if (turn === visit) place(view);
+    // A view may follow its own addresses: what `mount` returns has `follow` then.
+    if (shown === name && unmount?.follow) unmount.follow();
+    else place(name);
   } catch (error) {
-    if (turn === visit) showFailure(VIEWS[name].title, error);
+    showFailure(VIEWS[name].title, error);
   }
 }
 
-function place(view) {
+function place(name) {
   leave();
   const root = h("section", { class: "view" });
   main.replaceChildren(root);
   window.scrollTo(0, 0);
-  unmount = view.mount(root, app);
+  unmount = VIEWS[name].view.mount(root, app);
+  shown = name;
 }
 
 function leave() {
   try {
     unmount?.();
   } finally {
-    unmount = null;
+    unmount = shown = null;
   }
 }
 
@@ -153,8 +167,11 @@ function startTheme() {
 function startConnection() {
   const away = byId("away");
   connection.addEventListener("away", () => {
-    away.textContent = "The server is not reachable. Your game is safe here and continues when it is back.";
+    away.textContent = `${AWAY} Your game is safe, and this page goes on by itself.`;
     away.hidden = false;
+  });
+  connection.addEventListener("locked", () => {
+    away.textContent = "The server was started again. Open the link that afterstate play printed, then this page goes on.";
   });
   connection.addEventListener("back", () => {
     away.hidden = true;
@@ -185,6 +202,7 @@ async function start() {
   startTheme();
   startConnection();
   startSkipLink();
+  startKeys();
   try {
     const [about] = await Promise.all([persist(() => api.get("/api/about")), persist(refreshModels)]);
     app.about = about;
@@ -192,7 +210,7 @@ async function start() {
     tellBeginning(about);
     byId("version").textContent = `Afterstate ${about.version}`;
     window.addEventListener("hashchange", showRoute);
-    await showRoute();
+    showRoute();
   } catch (error) {
     showFailure("The page", error);
   }

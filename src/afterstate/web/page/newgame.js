@@ -1,23 +1,28 @@
 // The dialog to choose a new game.
 
+import { isCancelled } from "./api.js";
 import { button, h, icon, segmented, selectField } from "./dom.js";
 import { fitRef, ruleOptions, rulesOf, sizeOptions } from "./games.js";
 
 export class NewGameDialog {
-  /** `start({game, rules, size, seed})` starts the game, or throws an error. */
+  /** `start({game, rules, size, seed}, signal)` starts the game, or throws an error. */
   constructor(app, start) {
     Object.assign(this, { app, start });
     this.choice = fitRef(app, null);
+    this.request = null;
     this.element = h("dialog", { class: "panel card", "aria-labelledby": "new-game-title" });
     this.element.addEventListener("click", (event) => event.target === this.element && this.element.close());
+    this.element.addEventListener("close", () => this.request?.abort());
   }
 
   /** Opens with the choices of the current game. */
   open(ref, inProgress) {
+    if (this.element.open) return;
     this.choice = fitRef(this.app, ref);
     this.inProgress = inProgress;
     this.draw();
     this.element.showModal();
+    this.submitButton.focus();
   }
 
   draw() {
@@ -47,8 +52,9 @@ export class NewGameDialog {
   foot() {
     this.error = h("p", { class: "error", role: "alert" });
     const words = this.inProgress ? "This replaces your current game." : "";
-    const start = h("button", { class: "button primary", type: "submit", data: { testid: "start-game" } }, "Start");
-    return [this.error, h("p", { class: "muted little" }, words), start];
+    const props = { class: "button primary", type: "submit", data: { testid: "start-game" } };
+    this.submitButton = h("button", props, "Start");
+    return [this.error, h("p", { class: "muted little" }, words), this.submitButton];
   }
 
   choose(change) {
@@ -69,6 +75,7 @@ export class NewGameDialog {
 
   async submit(event) {
     event.preventDefault();
+    if (this.request) return;
     const text = this.seed.value.trim();
     const seed = text === "" ? undefined : Number(text);
     if (seed !== undefined && !(/^\d+$/.test(text) && Number.isSafeInteger(seed))) {
@@ -76,12 +83,25 @@ export class NewGameDialog {
       this.error.textContent = "A seed is a whole number from 0 to 9007199254740991.";
       return;
     }
+    await this.ask(seed);
+  }
+
+  // Closing the dialog cancels the request.
+  async ask(seed) {
+    const { submitButton } = this;
+    this.request = new AbortController();
+    submitButton.setAttribute("aria-busy", "true");
+    submitButton.textContent = "Starting …";
     try {
-      await this.start({ ...this.choice, seed });
+      await this.start({ ...this.choice, seed }, this.request.signal);
       this.element.close();
       document.getElementById("main").focus({ preventScroll: true });
     } catch (error) {
-      this.error.textContent = error.message;
+      if (!isCancelled(error)) this.error.textContent = error.message;
+    } finally {
+      this.request = null;
+      submitButton.removeAttribute("aria-busy");
+      submitButton.textContent = "Start";
     }
   }
 }

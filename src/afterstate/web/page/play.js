@@ -1,23 +1,29 @@
-// Play: the board, what is shown around it, and what the player can do.
+// Play: the board, what is shown around it, and what people can do.
 
+import { arrive } from "./arrivals.js";
 import { Board, shapeOf } from "./board.js";
-import { button, card, h, icon, whole } from "./dom.js";
-import { Session } from "./game.js";
-import { boardOf, fitRef, gameName, rulesOf } from "./games.js";
+import { REFUSED, button, h, icon } from "./dom.js";
+import { Session, recordOf } from "./game.js";
+import { GameCard } from "./gamecard.js";
+import { boardOf, fitRef, rulesOf } from "./games.js";
 import { Hints } from "./hints.js";
-import { listenKeys, listenSwipes } from "./input.js";
-import { gameLink, readLink } from "./links.js";
-import { newCells } from "./motion.js";
+import { listenKeys, listenSwipes, releaseAfterChoice } from "./input.js";
+import { bestScore } from "./kept.js";
+import { analyseHash, gameLink, isLocal } from "./links.js";
 import { NewGameDialog } from "./newgame.js";
+import { Tally } from "./pace.js";
 import { ReplayBar } from "./replaybar.js";
 import { ScoreBar } from "./scorebar.js";
+import { slideWords, undoWords } from "./speech.js";
 import { Status } from "./status.js";
 import { keep, setting } from "./store.js";
 import { TrainCard } from "./trainnow.js";
 import { Watcher } from "./watch.js";
 import { watchPanel } from "./watchpanel.js";
 
-const HINTS_UP_TO = 6;
+const HINTS_UP_TO = 6; // moves a second
+const REST_MS = 1_000; // between two games of the AI
+const NO_MODEL = "There is no model for this game yet. Train one first.";
 
 /** Shows Play in `root`; returns a function that removes it. */
 export function mount(root, app) {
@@ -36,8 +42,10 @@ class PlayView {
     this.status = new Status();
     this.panel = null;
     this.replay = null;
+    this.tally = new Tally();
+    this.resting = 0;
     this.train = new TrainCard(app, { onwatch: () => this.watcher.play(), onhints: () => this.setHints(true) });
-    this.dialog = new NewGameDialog(app, (choice) => this.startGame(choice));
+    this.dialog = new NewGameDialog(app, (choice, signal) => this.startGame(choice, signal));
   }
 
   // --- opening and closing
@@ -46,8 +54,7 @@ class PlayView {
     this.build();
     try {
       if (!this.session.state) await this.session.start(this.firstChoice());
-      if (this.app.route.name === "replay") this.offerLink();
-      else if (this.app.route.rest) this.offerModel(this.app.route.rest);
+      if (this.app.route.rest) arrive(this, this.app.route);
     } catch (error) {
       this.app.toast(error.message, "error");
     }
@@ -80,10 +87,12 @@ class PlayView {
     const { session, watcher, app } = this;
     session.addEventListener("change", () => this.showGame());
     session.addEventListener("slid", ({ detail }) => this.showSlide(detail));
-    session.addEventListener("refused", ({ detail }) => this.nudge(detail.slide));
+    session.addEventListener("refused", ({ detail }) => this.refuse(detail.slide));
+    session.addEventListener("undone", () => app.announce(undoWords(session.state.score)));
     watcher.addEventListener("moved", ({ detail }) => this.showFrame(detail));
-    watcher.addEventListener("start", () => this.whenWatching());
+    watcher.addEventListener("start", () => this.endReplay());
     watcher.addEventListener("stop", () => this.refresh());
+    watcher.addEventListener("over", ({ detail }) => this.whenOver(detail));
     this.onmodels = () => this.whenModels();
     this.onlook = () => this.whenLook();
     app.events.addEventListener("models", this.onmodels);
@@ -91,23 +100,24 @@ class PlayView {
     app.events.addEventListener("look", this.onlook);
     this.unlisten = listenKeys((slide) => this.slide(slide), this.commands());
     listenSwipes(this.place, (slide) => this.slide(slide));
-    // After a choice by pointer, the arrow keys slide the board and not the control.
-    this.root.addEventListener("change", ({ target }) => target.matches(":focus-visible") || target.blur());
+    releaseAfterChoice(this.root);
   }
 
   commands() {
     return {
-      KeyZ: () => this.undo(),
-      KeyU: () => this.undo(),
+      KeyZ: (repeated) => this.undo(repeated),
+      KeyU: (repeated) => this.undo(repeated),
       KeyH: () => this.setHints(!setting("hints")),
       KeyN: () => this.openDialog(),
       KeyP: () => this.toggleWatch(),
+      Space: () => (this.replay ? this.replay.toggle.click() : this.toggleWatch()),
       Period: () => this.stepWatch(),
     };
   }
 
   close() {
     this.unlisten();
+    this.rest();
     this.watcher.close();
     this.replay?.pause();
     this.train.close();
@@ -121,40 +131,62 @@ class PlayView {
 
   slide(slide) {
     if (!this.session.state) return;
+    this.rest();
     this.watcher.pause();
     this.endReplay();
     this.session.slide(slide);
   }
 
-  undo() {
-    if (!this.session.state?.moves) return;
+  // A key that is held takes back one move after the other, as fast as they are answered.
+  undo(repeated = false) {
+    if (!this.session.state?.moves || (repeated && this.session.busy)) return;
+    this.rest();
     this.watcher.pause();
     this.endReplay();
     this.session.undo();
   }
 
   toggleWatch() {
-    if (this.watcher.running) this.watcher.pause();
+    const { state } = this.session;
+    if (!state) return;
+    if (!this.watcher.model) this.app.toast(NO_MODEL);
+    else if (this.watcher.running) this.watcher.pause();
+    else if (this.resting) this.rest();
+    else if (state.position.over) this.watchModel(this.session.ref);
     else this.watcher.play();
   }
 
   stepWatch() {
+    if (!this.session.state) return;
+    if (!this.watcher.model) this.app.toast(NO_MODEL);
     this.endReplay();
     this.watcher.step();
   }
 
   setHints(on) {
+    if (this.session.state && !this.watcher.model) {
+      this.app.toast(NO_MODEL);
+      return;
+    }
     keep("hints", on);
+    this.panel?.refresh();
     this.refresh();
   }
 
+  /** Starts no other game of the AI by itself. */
+  rest() {
+    clearTimeout(this.resting);
+    this.resting = 0;
+  }
+
   openDialog() {
+    this.rest();
     this.watcher.pause();
     this.dialog.open(this.session.state ? this.session.ref : setting("last"), this.session.inProgress);
   }
 
-  async startGame(choice) {
-    await this.session.start(choice);
+  async startGame(choice, signal) {
+    await this.session.start(choice, signal);
     this.endReplay();
     const { game, rules, size } = choice;
     keep("last", { game, rules, size });
@@ -162,43 +194,19 @@ class PlayView {
   }
 
   async share() {
-    const link = gameLink(this.session.state);
+    const link = gameLink(recordOf(this.session.state));
     try {
       await navigator.clipboard.writeText(link);
-      this.app.toast("Copied a link to this game.");
+      this.app.toast(isLocal() ? "Copied a link to this game. It works on this computer only." : "Copied a link to this game.");
     } catch {
       this.status.showLink(link);
     }
   }
 
-  // --- a game from a link
-
-  offerLink() {
-    let game = null;
-    try {
-      game = readLink(this.app.route.rest);
-    } catch (error) {
-      this.app.toast(error.message, "error");
-      history.replaceState(null, "", "#play");
-      return;
-    }
-    const { state } = this.session;
-    const same = state && state.seed === game.seed && state.game === game.game && game.moves.startsWith(state.moves);
-    if (same || !this.session.inProgress) this.openLink(game);
-    else this.status.ask(gameName(this.app, game), game, () => this.openLink(game), () => this.endReplay());
-  }
-
-  // "#play/MODEL": watch a model in a new game.
-  offerModel(id) {
-    history.replaceState(null, "", "#play");
-    const model = this.app.models().find((one) => one.id === id);
-    if (!model) return;
-    this.app.chooseModel(id);
-    if (!this.session.inProgress) this.watchModel(model);
-    else this.status.askToWatch(model, () => this.watchModel(model), () => this.endReplay());
-  }
+  // --- other games
 
   async watchModel({ game, rules, size }) {
+    this.rest();
     this.status.answered();
     try {
       await this.startGame({ game, rules, size });
@@ -208,6 +216,17 @@ class PlayView {
     }
   }
 
+  /** Starts with a board of one's own. */
+  async playFrom(ref, text) {
+    this.status.answered();
+    try {
+      await this.session.startFrom(ref, text);
+    } catch (error) {
+      this.app.toast(error.message, "error");
+    }
+  }
+
+  /** Shows the game of a link. */
   async openLink(game) {
     this.status.answered();
     try {
@@ -243,24 +262,35 @@ class PlayView {
 
   changeGame(key) {
     this.key = key;
+    this.tally = new Tally();
     this.columns.classList.remove("waiting");
     const { game, size } = this.session.state;
     this.board = new Board({ ...shapeOf(size), faces: this.app.faces(game), game });
     this.board.element.dataset.testid = "board";
     this.place.replaceChildren(this.board.element);
+    for (const [name, count] of Object.entries(shapeOf(size))) this.columns.style.setProperty(`--${name}`, count);
     this.hints.clear();
     this.drawSide();
   }
 
-  // A card for the player, or for training one, and one for the game.
+  // A card for the AI, or for training one, and one for the game.
   drawSide() {
     const { game, rules, size } = this.session.ref;
     this.panel?.close();
     this.panel = null;
-    const info = this.gameCard();
+    this.card = new GameCard(this.app, this.session.ref, {
+      share: () => this.share(),
+      analyse: () => this.analyse(),
+      coach: () => this.app.go("coach/mine"),
+    });
+    const info = this.card.element;
     if (this.app.model(game, rules, size)) {
-      const hints = { on: () => setting("hints"), toggle: () => this.setHints(!setting("hints")) };
-      this.panel = watchPanel(this.app, this.session, this.watcher, hints);
+      this.panel = watchPanel(this.app, this.session, this.watcher, {
+        toggle: () => this.toggleWatch(),
+        hintsOn: () => setting("hints"),
+        toggleHints: () => this.setHints(!setting("hints")),
+        tally: () => this.tally,
+      });
       this.side.replaceChildren(this.panel.element, info);
     } else {
       this.train.show(this.session.ref);
@@ -269,20 +299,8 @@ class PlayView {
     this.tell(this.session.state.score, this.session.state.moves.length);
   }
 
-  gameCard() {
-    const { game, rules, size } = this.session.ref;
-    this.seedText = h("span", { class: "num mono" });
-    this.movesText = h("span", { class: "num", data: { testid: "moves" } });
-    const which = `${gameName(this.app, { game, rules })}, ${size.replace("x", " × ")}, `;
-    const facts = h("p", { class: "muted little" }, which, this.movesText, ", seed ", this.seedText);
-    const analyse = button("Analyse", () => this.analyse(), { label: "Analyse this board" });
-    const coach = button("Coach", () => this.app.go("coach"), { label: "Coach this game" });
-    const share = button([icon("share"), "Share"], () => this.share(), { testid: "share" });
-    return card("This game", facts, h("div", { class: "row game-buttons" }, share, analyse, coach));
-  }
-
   analyse() {
-    this.app.go(`analyse/${encodeURIComponent(this.session.state.position.text)}`);
+    this.app.go(analyseHash(this.session.ref, this.session.state.position.text));
   }
 
   showSlide({ before, slide, after, tiles, gain }) {
@@ -290,42 +308,33 @@ class PlayView {
     this.board.play({ before, slide, after, tiles });
     this.tell(state.score, state.moves.length);
     this.scores.gain(gain);
-    this.announceSlide(slide, after, tiles, gain);
+    this.app.announce(slideWords(this.board, { slide, after, tiles, gain, over: state.position.over }));
     this.refresh();
-  }
-
-  announceSlide(slide, after, tiles, gain) {
-    const { columns } = this.board;
-    const news = newCells(after, tiles).map((cell) => {
-      const place = `row ${Math.floor(cell / columns) + 1}, column ${(cell % columns) + 1}`;
-      return ` New ${this.board.face(tiles[cell])} in ${place}.`;
-    });
-    const brought = gain > 0 ? `, ${whole(gain)} points` : "";
-    const end = this.session.state.position.over ? " The game is over." : "";
-    this.app.announce(`Slid ${slide}${brought}.${news.join("")}${end}`);
   }
 
   showFrame({ frame, slid }) {
-    if (slid) this.board.play({ before: this.board.tiles, slide: frame.slide, after: frame.after, tiles: frame.tiles });
-    else this.board.set(frame.tiles);
-    this.tell(frame.score, frame.moves);
+    const { tiles } = frame.position;
+    if (slid) this.board.play({ before: this.board.tiles, slide: frame.slide, after: frame.after, tiles });
+    else this.board.set(tiles);
+    this.tell(frame.score, this.session.state.moves.length);
     this.refresh();
   }
 
+  // A game of the AI has ended; the next one begins by itself if wanted.
+  whenOver(state) {
+    this.tally.add({ score: state.score, largest: state.position.largest });
+    this.finished = state;
+    if (setting("goOn")) this.resting = setTimeout(() => this.watchModel(this.session.ref), REST_MS);
+  }
+
   tell(score, moves) {
-    this.scores.tell(score);
-    this.movesText.textContent = `${whole(moves)} ${moves === 1 ? "move" : "moves"}`;
+    this.scores.tell(score, bestScore(this.session.state));
+    this.card.tell(moves);
   }
 
-  nudge(slide) {
-    const [x, y] = { up: [0, -5], right: [5, 0], down: [0, 5], left: [-5, 0] }[slide];
-    if (window.matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-    const there = { transform: `translate(${x}px, ${y}px)` };
-    this.board.element.animate([{ transform: "none" }, there, { transform: "none" }], { duration: 120 });
-  }
-
-  whenWatching() {
-    this.endReplay();
+  refuse(slide) {
+    this.app.announce(REFUSED[slide]);
+    this.board.nudge(slide);
   }
 
   whenModels() {
@@ -338,7 +347,13 @@ class PlayView {
     this.whenLook();
   }
 
+  // Another model, or another look-ahead: what was counted so far is of another AI.
   whenLook() {
+    if (!this.session.state) return;
+    const { game, rules, size } = this.session.ref;
+    const who = `${this.app.model(game, rules, size)?.id} ${setting("look")}`;
+    if (who !== this.who) this.tally = new Tally();
+    this.who = who;
     this.watcher.restart();
     this.askedFor = null;
     this.refresh();
@@ -352,13 +367,14 @@ class PlayView {
     const words = rulesOf(this.app, state).next.find((one) => one.text === next)?.words ?? next;
     this.scores.showNext(state.game, this.board.faces, next, words);
     this.undoButton.disabled = !state.moves;
-    if (this.seedText.textContent !== String(state.seed)) this.seedText.textContent = state.seed;
+    this.card.tellSeed(state.seed);
     this.board.element.classList.toggle("over", state.position.over && !this.watcher.running);
     const mode = this.watcher.running ? "watching" : this.replay ? "replaying" : "keys";
-    this.status.show(this.session, mode, boardOf(this.app, state).goal, {
-      keep: () => this.session.keepPlaying(),
-      coach: () => this.app.go("coach"),
+    this.tellGoal(boardOf(this.app, state).goal);
+    this.status.show(this.session, mode, {
+      coach: () => this.app.go("coach/mine"),
       fresh: () => this.openDialog(),
+      next: this.finished === state ? () => this.watchModel(this.session.ref) : null,
     });
     if (!this.watcher.running) {
       this.panel?.refresh();
@@ -367,8 +383,16 @@ class PlayView {
     this.askHints();
   }
 
+  tellGoal(goal) {
+    const { state } = this.session;
+    if (goal === null || state.kept || this.replay || state.position.largest < goal) return;
+    this.session.keepPlaying();
+    this.app.toast(this.watcher.running ? `The AI reached ${goal}.` : `You reached ${goal}. Play on as long as you like.`);
+  }
+
   askHints() {
     const { state } = this.session;
+    this.hints.quiet = this.watcher.running;
     const model = this.app.model(state.game, state.rules, state.size);
     const tooFast = this.watcher.running && this.watcher.speed > HINTS_UP_TO;
     if (!setting("hints") || !model || state.position.over || tooFast) {

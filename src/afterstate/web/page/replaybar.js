@@ -1,8 +1,9 @@
 // Replay of a game from a link: play, step, go to any move, continue from there.
 
 import { NAMES, button, h, icon, whole } from "./dom.js";
+import { spreadMarks } from "./marks.js";
 import { setting } from "./store.js";
-import { speedOf } from "./watch.js";
+import { speedOf } from "./pace.js";
 
 const FASTEST = 20;
 
@@ -62,7 +63,8 @@ export class ReplayBar {
 
   async show(count) {
     try {
-      await this.session.replay({ ...this.game, moves: this.game.moves.slice(0, count) });
+      const { begun } = this.session.state;
+      await this.session.replay({ ...this.game, begun, moves: this.game.moves.slice(0, count) });
     } catch (error) {
       this.app.toast(error.message, "error");
     }
@@ -73,7 +75,8 @@ export class ReplayBar {
     if (this.moving || this.at >= this.game.moves.length) return;
     this.moving = true;
     try {
-      await this.session.makeSlide(NAMES[this.game.moves[this.at]]);
+      const { moves, marks } = this.game;
+      await this.session.makeSlide(NAMES[moves[this.at]], spreadMarks(marks, moves.length)[this.at]);
     } catch (error) {
       this.pause();
       this.app.toast(error.message, "error");

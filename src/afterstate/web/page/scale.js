@@ -23,6 +23,7 @@ const UNITS = [[1e9, "G"], [1e6, "M"], [1e3, "k"]];
 export function short(value) {
   if (!Number.isFinite(value)) return "–";
   const size = Math.abs(value);
+  if (size < 0.005) return "0";
   if (size < 10 && !Number.isInteger(value)) return trim(value.toFixed(size < 1 ? 2 : 1));
   if (size < 999.5) return String(Math.round(value));
   const [factor, unit] = UNITS.find(([least]) => size >= least * 0.9995);

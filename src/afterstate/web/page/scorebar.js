@@ -13,18 +13,20 @@ function figure(label, value) {
 export class ScoreBar {
   constructor() {
     this.score = h("span", { class: "figure-value num", data: { testid: "score" } }, "0");
+    this.best = h("span", { class: "figure-value num", data: { testid: "best" } }, "0");
     this.nextSlot = h("span", { class: "next-slot", data: { testid: "next-tile" } });
     this.next = figure("Next", this.nextSlot);
     this.gainLayer = h("span", { class: "gains", "aria-hidden": "true" });
     const score = figure("Score", this.score);
     score.append(this.gainLayer);
-    this.element = h("div", { class: "figures" }, score, this.next);
+    this.element = h("div", { class: "figures" }, score, figure("Best", this.best), this.next);
     this.shown = null;
   }
 
-  /** Shows the score. */
-  tell(score) {
+  /** Shows the score and your best one. */
+  tell(score, best) {
     this.score.textContent = whole(score);
+    this.best.textContent = whole(best);
   }
 
   /** Shows the next tile, with words for screen readers, or hides its place if there is none. */

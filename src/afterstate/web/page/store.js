@@ -1,4 +1,4 @@
-// What survives a reload: the current game and the settings.
+// What survives a reload: the current game and the settings. Each tab has its own game; a new tab begins with the last one.
 
 const memory = new Map();
 
@@ -19,26 +19,50 @@ function write(key, value) {
   }
 }
 
-function readObject(key) {
+function ownGame(value) {
   try {
-    const value = JSON.parse(read(key) ?? "null");
+    if (value !== undefined) sessionStorage.setItem("afterstate.game", value);
+    return sessionStorage.getItem("afterstate.game");
+  } catch {
+    return null;
+  }
+}
+
+function objectOf(text) {
+  try {
+    const value = JSON.parse(text ?? "null");
     return value && typeof value === "object" ? value : null;
   } catch {
     return null;
   }
 }
 
+function readObject(key) {
+  return objectOf(read(key));
+}
+
+/** An object that a part of the page keeps, by its name; null if there is none. */
+export const loadObject = readObject;
+
+/** Keeps an object under a name. */
+export function saveObject(key, value) {
+  write(key, JSON.stringify(value));
+}
+
 const DEFAULTS = {
   models: {},
   look: "depth:1",
   hints: false,
+  goOn: false,
+  choose: false,
   speed: 0.18,
   last: null,
+  analysed: null,
 };
 
 const settings = { ...DEFAULTS, ...readObject("settings") };
 
-/** A setting: "models", "look", "hints", "speed", "last". */
+/** A setting by its name, one of DEFAULTS. */
 export function setting(name) {
   return settings[name];
 }
@@ -62,16 +86,20 @@ export function showGamesIf(test) {
   isShown = test;
 }
 
-/** The current game: {game, rules, size, seed, moves, position, rng, rewards, score, kept} or null. */
-export function loadGame() {
-  const game = readObject("game");
-  const whole = game && typeof game.moves === "string" && game.position && typeof game.rng === "string";
-  return whole && isShown(game) ? game : null;
+function isWhole(game) {
+  return game && typeof game.moves === "string" && game.position && typeof game.rng === "string" && isShown(game);
 }
 
-/** Saves the current game. */
+/** This tab's game: {game, rules, size, seed, start, moves, position, rng, rewards, score, kept} or null. */
+export function loadGame() {
+  return [objectOf(ownGame()), readObject("game")].find(isWhole) ?? null;
+}
+
+/** Saves the game of this tab. */
 export function saveGame(game) {
-  write("game", JSON.stringify(game));
+  const text = JSON.stringify(game);
+  ownGame(text);
+  write("game", text);
 }
 
 /** "auto", "light" or "dark". */

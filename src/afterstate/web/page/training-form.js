@@ -25,7 +25,7 @@ export function startForm(app, start) {
     error.textContent = "";
     submit.disabled = true;
     try {
-      await start(parts[way].body());
+      await start({ ...parts[way].body(), ...keep.body() });
     } catch (problem) {
       error.textContent = problem.message;
     } finally {
@@ -33,15 +33,25 @@ export function startForm(app, start) {
     }
   };
   choose(way);
+  const keep = keepBox();
   const ways = segmented("How to train", [["recipe", "A recipe"], ["own", "Own options"]], way, choose);
   const props = { class: "card stack train-form", data: { testid: "train-form" }, onsubmit: send, novalidate: true };
-  const element = h("form", props, h("h2", {}, "Start a run"), ways, recipe.element, own.element,
+  const element = h("form", props, h("h2", {}, "Start a run"), ways, recipe.element, own.element, keep.element,
     h("div", { class: "stack tight" }, submit, error));
   const focus = () => {
     element.scrollIntoView({ block: "center" });
     element.querySelector("input:checked").focus();
   };
   return { element, recipes: recipe.fill, focus };
+}
+
+function keepBox() {
+  const box = h("input", { type: "checkbox", data: { testid: "train-keep" } });
+  const hint = "For more training later. Takes up to three times the room on the disk. A run that you stop keeps it "
+    + "anyway.";
+  const element = h("div", { class: "train-keep" }, h("label", { class: "check" }, box, "Keep everything at the end"),
+    h("p", { class: "muted train-hint" }, hint));
+  return { element, body: () => (box.checked ? { keep: true } : {}) };
 }
 
 function recipePart(app) {

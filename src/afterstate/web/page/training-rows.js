@@ -13,6 +13,13 @@ export function duration(seconds) {
   return `${Math.floor(all / 3600)}h ${String(Math.floor((all % 3600) / 60)).padStart(2, "0")}m`;
 }
 
+/** Bytes as 350 kB, 12 MB, 1.1 GB. */
+export function bytes(size) {
+  const [unit, factor] = [["GB", 1e9], ["MB", 1e6], ["kB", 1e3]].find(([, least]) => size >= least) ?? ["kB", 1e3];
+  const scaled = size / factor;
+  return `${scaled < 9.95 ? scaled.toFixed(1).replace(".0", "") : Math.round(scaled)} ${unit}`;
+}
+
 /** Progress of a run, 0 to 1, or null if it has no end. */
 export function shareDone(run) {
   if (run.total) return Math.min(1, run.games / run.total);
@@ -31,7 +38,7 @@ export function further(run) {
 
 /**
  * A row: {element, update(run, {chosen, color, name})}, where `name` is the name of the run's game.
- * The `actions` select, stop, resume and watch are called with the run.
+ * The `actions` select, stop, resume, watch, rename and remove are called with the run.
  */
 export function runRow(actions) {
   let run = null;
@@ -46,18 +53,24 @@ export function runRow(actions) {
     bar: h("progress", { max: 1 }),
     far: h("p", { class: "train-far num muted" }),
     figures: h("dl", { class: "train-figures num" }),
+    kept: h("p", { class: "train-far num muted", data: { testid: "run-kept" } }),
     why: h("p", { class: "error" }),
     watch: button("run-watch", "primary", "watch"),
     stop: button("run-stop", "", "stop"),
     resume: button("run-resume", "", "resume"),
+    rename: button("run-rename", "quiet", "rename"),
+    remove: button("run-delete", "quiet", "remove"),
   };
   parts.watch.textContent = "Watch it play";
+  parts.rename.textContent = "Rename";
+  parts.remove.textContent = "Delete";
   parts.box.addEventListener("change", () => actions.select(run, parts.box.checked));
   const element = h("li", { class: "train-run", data: { testid: "run-row" } },
     h("div", { class: "train-head" }, h("label", { class: "check" }, parts.box, parts.swatch, parts.name),
       parts.status),
-    parts.what, parts.bar, parts.far, parts.figures, parts.why,
-    h("div", { class: "row train-buttons" }, parts.watch, parts.stop, parts.resume));
+    parts.what, parts.bar, parts.far, parts.figures, parts.kept, parts.why,
+    h("div", { class: "row train-buttons" }, parts.watch, parts.stop, parts.resume),
+    h("div", { class: "row train-care" }, parts.rename, parts.remove));
   const update = (next, look) => {
     run = next;
     fill(element, parts, run, look);
@@ -81,9 +94,20 @@ function fill(element, parts, run, { chosen, color, name }) {
   parts.stop.hidden = !["starting", "running", "stopping"].includes(run.status);
   parts.stop.disabled = run.status === "stopping";
   say(parts.stop, run.status === "stopping" ? "Stopping …" : "Stop");
-  parts.resume.hidden = alive;
+  parts.resume.hidden = alive || !run.resumable;
   say(parts.resume, further(run).words);
   parts.watch.hidden = !run.model;
+  for (const part of [parts.rename, parts.remove]) part.hidden = alive || !run.own;
+  parts.rename.setAttribute("aria-label", `Rename ${run.name}`);
+  parts.remove.setAttribute("aria-label", `Delete ${run.name}`);
+  say(parts.kept, keptText(run, alive));
+}
+
+/** What a run has kept: which block its figures are of, and how much room it takes. */
+function keptText(run, alive) {
+  const best = run.model && run.block !== null ? `Best block: at game ${whole(run.block)}` : "";
+  const only = run.status === "done" && !run.resumable && !run.why ? "kept for play only" : "";
+  return [best, run.disk || !alive ? `${bytes(run.disk)} on disk` : "", only].filter(Boolean).join(" · ");
 }
 
 function fillProgress(parts, run, alive) {
@@ -100,7 +124,7 @@ function fillProgress(parts, run, alive) {
 function fillFigures(list, run) {
   const rate = run.win_rate === null ? "–" : percent(run.win_rate);
   const figures = [
-    ["Mean score", run.mean === null ? "–" : whole(run.mean)],
+    [run.model ? "Best mean" : "Mean score", run.mean === null ? "–" : whole(run.mean)],
     [run.win_tile ? `Reach ${run.win_tile}` : "Win rate", rate],
     ["Moves/s", run.moves_per_s === null ? "–" : short(run.moves_per_s)],
   ];

@@ -1,13 +1,12 @@
 // The Training view: live runs, their curves, and a form to start one.
 
 import { whenBack } from "./api.js";
-import { lineChart } from "./chart.js";
 import { h } from "./dom.js";
 import { fitRef, gameName } from "./games.js";
-import { full, percent } from "./scale.js";
+import { CareDialog } from "./training-care.js";
+import { RunCharts } from "./training-charts.js";
 import { startForm } from "./training-form.js";
 import { further, runRow } from "./training-rows.js";
-import { scoreSeries, tileSeries } from "./training-series.js";
 
 const RUNS_MS = 2000, RECORDS_MS = 1000, MOST_SHOWN = 6;
 const FIRST_RUN = { time: "30s", method: "tc", lambda: 0.5 };
@@ -26,6 +25,7 @@ class Training {
     this.runs = null;
     this.rows = new Map();
     this.records = new Map();
+    this.#chooseLinked();
     this.#build(root);
     this.#repeat(RUNS_MS, () => this.#loadRuns());
     this.#repeat(RECORDS_MS, () => this.#loadRecords());
@@ -33,8 +33,15 @@ class Training {
 
   close() {
     this.open = false;
-    this.score.destroy();
-    this.tiles.destroy();
+    this.charts.destroy();
+  }
+
+  /** A link such as #training/<id> shows that run, and no other. */
+  #chooseLinked() {
+    const linked = this.app.route.rest;
+    if (!linked) return;
+    chosen.clear();
+    chosen.add(linked);
   }
 
   #build(root) {
@@ -42,32 +49,21 @@ class Training {
     this.list = h("ul", { class: "train-list", "aria-label": "Runs" });
     this.note = h("p", { class: "muted train-note", role: "status", hidden: true });
     this.first = this.#emptyState();
-    this.score = lineChart({
-      series: [], title: "Mean score over games", xLabel: "games", yLabel: "mean score", valueFormat: full,
-      height: 300, xMin: 0, empty: "The first data comes after a block of games",
-    });
-    this.score.dataset.testid = "chart-score";
-    this.tiles = lineChart({
-      series: [], title: "Tile rates over games", xLabel: "games", yLabel: "games that reach the tile",
-      yFormat: (share) => percent(share, 0), valueFormat: percent, height: 320, xMin: 0, yMin: 0, yMax: 1,
-    });
-    this.tiles.dataset.testid = "chart-tiles";
-    this.title = h("h2", {}, "Score");
-    this.tileTitle = h("h2", {}, "Tiles");
-    this.charts = h("div", { class: "stack train-charts" },
-      h("figure", { class: "card train-chart" }, h("figcaption", {}, this.title), this.score),
-      h("figure", { class: "card train-chart" }, h("figcaption", {}, this.tileTitle), this.tiles));
+    this.charts = new RunCharts(this.app);
+    this.care = new CareDialog((run, what, body) => this.#change(run, what, body));
     this.runsCard = h("section", { class: "stack tight train-runs" }, h("h2", { class: "visually-hidden" }, "Runs"),
       this.list);
     const toForm = h("button", { class: "button", type: "button", onclick: () => this.form.focus() }, "Start a run");
-    this.layout = h("div", { class: "train-layout" }, this.first, this.runsCard, this.charts, this.form.element);
+    root.append(this.care.element);
+    const parts = [this.first, this.runsCard, this.charts.element, this.form.element];
+    this.layout = h("div", { class: "train-layout" }, parts);
     root.append(h("div", { class: "row train-top" }, h("h1", {}, "Training"), this.note, toForm), this.layout);
     this.#showLayout();
   }
 
   #emptyState() {
     const ref = fitRef(this.app, null);
-    const words = `Train your first player: 30 seconds. It learns ${gameName(this.app, ref)} here, on this machine, `
+    const words = `Train your first AI: 30 seconds. It learns ${gameName(this.app, ref)} here, on this machine, `
       + "and you can watch it improve.";
     const error = h("p", { class: "error", role: "alert" });
     const button = h("button", { class: "button primary", type: "button", data: { testid: "train-first" } },
@@ -140,13 +136,14 @@ class Training {
     const none = this.runs !== null && !this.runs.length;
     this.first.hidden = !none;
     this.runsCard.hidden = none;
-    this.charts.hidden = none;
+    this.charts.element.hidden = none;
   }
 
   #showRows() {
     const actions = {
       select: (run, on) => this.#choose(run, on), stop: (run) => this.#tell(run, "stop", {}),
       resume: (run) => this.#tell(run, "resume", further(run).body), watch: (run) => this.#watch(run),
+      rename: (run) => this.care.rename(run), remove: (run) => this.care.remove(run),
     };
     const order = this.runs.map((run) => {
       if (!this.rows.has(run.id)) this.rows.set(run.id, runRow(actions));
@@ -194,21 +191,12 @@ class Training {
   }
 
   #draw() {
-    const shown = this.#shownRuns().map((run) => ({ run, records: this.records.get(run.id)?.list ?? [] }));
+    const shown = this.#shownRuns().map((run, at) =>
+      ({ run, records: this.records.get(run.id)?.list ?? [], color: at + 1 }));
     const key = JSON.stringify(shown.map(({ run, records }) => [run.id, run.name, records.length]));
     if (key === this.drawn) return;
     this.drawn = key;
-    this.#titles(shown.map(({ run }) => run));
-    this.score.update(scoreSeries(shown));
-    this.tiles.update(tileSeries(shown));
-  }
-
-  #titles(runs) {
-    const [one] = runs;
-    const wins = [...new Set(runs.map((run) => run.win_tile).filter(Boolean))].map(String);
-    this.title.textContent = runs.length === 1 ? `Score of ${one.name}` : "Score";
-    const reach = `Games that reach ${wins.join(" or ") || "the win tile"}`;
-    this.tileTitle.textContent = runs.length === 1 ? `Tiles of ${one.name}` : reach;
+    this.charts.draw(shown);
   }
 
   async #start(body) {
@@ -227,6 +215,17 @@ class Training {
     } catch (problem) {
       this.app.toast(problem.message, "error");
     }
+  }
+
+  /** Renames or deletes a run; throws the server's refusal. */
+  async #change(run, what, body) {
+    const answer = await this.app.api.post(`/api/runs/${encodeURIComponent(run.id)}/${what}`, body);
+    this.records.delete(run.id);
+    if (chosen.delete(run.id) && what === "rename") chosen.add(answer.id);
+    this.app.announce(what === "rename" ? `${run.name} is now ${answer.name}.` : `${run.name} is deleted.`);
+    await this.#loadRuns();
+    await this.#loadRecords();
+    await this.app.refreshModels();
   }
 
   async #watch(run) {

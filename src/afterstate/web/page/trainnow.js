@@ -17,28 +17,28 @@ function doingText(run) {
   if (run.doing === "compiling" || run.status === "starting") return COMPILING;
   const parts = [`${whole(run.games)} games`];
   if (run.moves_per_s) parts.push(`${brief(run.moves_per_s)} moves/s`);
-  if (run.mean) parts.push(`mean ${whole(run.mean)}`);
+  if (run.mean) parts.push(`best mean ${whole(run.mean)}`);
   return `${run.doing === "evaluating" ? "Measuring" : "Training"}: ${parts.join(", ")}.`;
 }
 
 export class TrainCard {
-  /** `onwatch` and `onhints` are offered when the new player is ready. */
+  /** `onwatch` and `onhints` are offered when the new AI is ready. */
   constructor(app, { onwatch, onhints }) {
     Object.assign(this, { app, onwatch, onhints });
     this.closed = false;
     this.ref = null;
     this.run = null;
-    this.element = h("section", { class: "card stack train-card", "aria-label": "Train a player" });
+    this.element = h("section", { class: "card stack train-card", "aria-label": "Train an AI" });
   }
 
-  /** Offers to train a player for this game, unless one is being trained. */
+  /** Offers to train an AI for this game, unless one is being trained. */
   show(ref) {
     if (this.busy) return;
     this.ref = ref;
     const kind = { kind: "primary", testid: "train-now" };
     const begin = button("Train one now, 30 seconds", () => this.start(begin), kind);
     const words = "It learns by playing games on this computer. Then it plays and gives hints here.";
-    this.element.replaceChildren(h("h2", {}, "No player for this game yet"), h("p", { class: "muted" }, words), begin);
+    this.element.replaceChildren(h("h2", {}, "No AI for this game yet"), h("p", { class: "muted" }, words), begin);
     this.findRun();
   }
 
@@ -77,8 +77,9 @@ export class TrainCard {
     this.bar = h("progress", { max: "1", "aria-label": "Training" });
     this.text = h("p", { class: "num" }, "Starting.");
     const box = h("div", { class: "stack tight", data: { testid: "train-progress" } }, this.bar, this.text);
-    const link = h("a", { href: "#training" }, "See its curves in Training");
-    this.element.replaceChildren(h("h2", {}, "A player is learning"), box, h("p", { class: "little" }, link));
+    const here = { href: `#training/${this.run.id}`, data: { testid: "train-curves" } };
+    const link = h("a", here, "See its curves in Training");
+    this.element.replaceChildren(h("h2", {}, "An AI is learning"), box, h("p", { class: "little" }, link));
   }
 
   async follow() {
@@ -98,20 +99,20 @@ export class TrainCard {
 
   async finish() {
     const { run } = this;
-    if (run.status === "failed" || !run.model) return this.fail(run.why ?? "The training ended without a player.");
+    if (run.status === "failed" || !run.model) return this.fail(run.why ?? "The training ended without a model.");
     this.ready = run.model;
     await persist(() => this.app.refreshModels());
     this.app.chooseModel(run.model);
-    this.app.announce("The new player is ready.");
+    this.app.announce("The new AI is ready.");
     return undefined;
   }
 
-  /** Offers, once, what to do with the new player. */
+  /** Offers, once, what to do with the new AI. */
   offer(ref) {
     if (!this.ready || !sameGame(this.run, ref)) return null;
     this.ready = null;
-    const score = this.run.mean ? ` It scores ${whole(this.run.mean)} on average.` : "";
-    const words = h("p", {}, `Your player is ready.${score}`);
+    const score = this.run.mean ? ` In its best block it scored ${whole(this.run.mean)} on average.` : "";
+    const words = h("p", {}, `Your AI is ready.${score}`);
     const buttons = [button("Watch it", this.onwatch, { kind: "primary" }), button("Ask it for hints", this.onhints)];
     return h("div", { class: "banner", role: "status", data: { testid: "train-done" } }, words, buttons);
   }

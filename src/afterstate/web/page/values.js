@@ -2,9 +2,9 @@
 
 import { Board, shapeOf } from "./board.js";
 import { ARROWS, SLIDES, h, whole } from "./dom.js";
-import { barLengths, valueText } from "./hints.js";
+import { barLengths, bestSlides, valueText } from "./hints.js";
 
-const TITLES = { Slide: "", Value: "", Points: "right points", "To the best": "right" };
+const TITLES = { Slide: "", Value: "", Points: "right points", Loss: "right" };
 
 function bar(length) {
   const fill = h("span", { class: "value-fill" });
@@ -14,18 +14,18 @@ function bar(length) {
 
 function valueRow(slide, answer, length, chosen, onchoose) {
   const value = answer.values[slide];
-  const best = slide === answer.move;
+  const best = bestSlides(answer).includes(slide);
   const known = typeof value === "number";
   const radio = h("input", { type: "radio", name: "explained", value: slide, "aria-label": `Explain ${slide}` });
   radio.checked = slide === chosen;
   radio.disabled = !known;
   radio.addEventListener("change", () => onchoose(slide));
-  const behind = known && !best ? `−${valueText(answer.values[answer.move] - value)}` : "";
+  const behind = known && !best ? valueText(answer.values[answer.move] - value) : "";
   const reward = known ? `+${whole(answer.rewards[slide] ?? 0)}` : "";
   const arrow = h("span", { class: "slide-arrow", "aria-hidden": "true" }, ARROWS[slide]);
   const name = h("label", { class: "slide-name" }, radio, arrow, slide);
   const number = () => [bar(length), h("span", { class: "num value-number" }, valueText(value))];
-  const shown = known ? number() : h("span", { class: "muted" }, "moves nothing");
+  const shown = known ? number() : h("span", { class: "muted" }, "not possible");
   const cells = [h("th", { scope: "row" }, name), h("td", { class: "value-cell" }, shown)];
   cells.push(h("td", { class: "num right points" }, reward));
   cells.push(h("td", { class: "num right" }, best ? h("span", { class: "tag best-tag" }, "★ best") : behind));
@@ -34,13 +34,23 @@ function valueRow(slide, answer, length, chosen, onchoose) {
 }
 
 /** A table of the four slides; choosing one calls `onchoose(slide)`. */
-export function valuesTable(answer, chosen, onchoose) {
+function valuesTable(answer, chosen, onchoose) {
   const lengths = barLengths(answer.values);
   const titles = Object.entries(TITLES).map(([text, classes]) => h("th", { scope: "col", class: classes }, text));
   const rows = SLIDES.map((slide) => valueRow(slide, answer, lengths[slide], chosen, onchoose));
   const caption = h("caption", { class: "visually-hidden" }, "What each slide is worth: points expected until the end");
   const head = h("thead", {}, h("tr", {}, titles));
   return h("table", { class: "values", data: { testid: "analyse-values" } }, caption, head, h("tbody", {}, rows));
+}
+
+/** The answer as a card: what to do, at what cost, and the table. */
+export function valuesCard(answer, onchoose) {
+  const verdict = answer.move ? `Slide ${bestSlides(answer).join(" or ")}` : "No slide is possible";
+  const ms = answer.ms < 10 ? answer.ms.toFixed(1) : Math.round(answer.ms);
+  const cost = h("span", { class: "muted little num" }, `depth ${answer.depth}, ${ms} ms`);
+  const head = h("div", { class: "row apart" }, h("h2", {}, verdict), cost);
+  const scroll = h("div", { class: "table-scroll" }, valuesTable(answer, answer.move, onchoose));
+  return h("section", { class: "card stack tight", "aria-label": "Values" }, head, scroll);
 }
 
 /** The best line: a small board after each slide; `ongo(text)` is called when one is chosen. */

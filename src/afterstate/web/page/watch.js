@@ -1,21 +1,18 @@
-// Play by a model: moves come in batches, one request ahead of the display, and each is shown when it is due.
+// Play by a model: moves come in batches, ahead of the display. The game is always at the move that is shown.
 
 import { persist } from "./api.js";
+import { movesAtFullSpeed } from "./pace.js";
 import { lookAhead } from "./store.js";
 
 const BUDGET_MS = 50;
 const AHEAD_S = 0.1;
+const FRAMES = 12; // in a batch of AHEAD_S
+const FULL = { budget: 100, frames: 240 };
 const SLIDING_UP_TO = 12;
 const LATE_MS = 250;
 const RATE_MS = 1_000;
-const FASTEST = 2_000;
 
-/** Moves a second for a slider from 0 to 1; Infinity is as fast as possible. */
-export function speedOf(slider) {
-  return slider >= 1 ? Infinity : 10 ** (slider * Math.log10(FASTEST));
-}
-
-/** Sends the events "start", "stop", "moved" (detail: {frame, slid}) and "rate" (detail: moves/s). */
+/** Sends the events "start", "stop", "over" (detail: the state), "moved" (detail: {frame, slid}), "rate" (detail: moves/s). */
 export class Watcher extends EventTarget {
   constructor(app, session) {
     super();
@@ -24,9 +21,6 @@ export class Watcher extends EventTarget {
     this.running = false;
     this.turn = 0;
     this.speed = 4;
-    this.batch = null;
-    this.next = null;
-    this.made = [];
     this.onhidden = () => document.hidden && this.pause();
     document.addEventListener("visibilitychange", this.onhidden);
   }
@@ -46,25 +40,23 @@ export class Watcher extends EventTarget {
     this.running = true;
     this.turn += 1;
     this.made = [];
-    this.ending = false;
-    this.due = performance.now();
+    this.began = this.now = performance.now();
+    this.begin();
     this.tell("start");
-    this.fetch(this.session.state);
     this.tick(this.turn);
   }
 
-  /** Stops, and shows the end of the current batch at once. */
+  /** Stops at the move that is shown; moves that are known already are forgotten. */
   pause() {
     if (!this.running) return;
     this.running = false;
     this.turn += 1;
-    this.next = null;
-    this.finishBatch();
+    this.frames = [];
     this.session.flush();
     this.tell("stop");
   }
 
-  /** Starts again with the current choices; a pending batch is dropped. */
+  /** Starts again with the current choices. */
   restart() {
     if (!this.running) return;
     this.pause();
@@ -77,27 +69,37 @@ export class Watcher extends EventTarget {
     if (!this.model || this.session.state.position.over) return;
     const turn = (this.turn += 1);
     const before = this.session.state;
-    const answer = await this.request(before, 1, BUDGET_MS).catch((error) => this.app.toast(error.message, "error"));
+    const asked = { count: 1, budget: BUDGET_MS, frames: 1 };
+    const answer = await this.request(before, asked).catch((error) => this.app.toast(error.message, "error"));
     if (!answer || turn !== this.turn || before !== this.session.state || !answer.frames.length) return;
     this.session.append(answer);
-    this.show({ ...answer.frames[0], moves: this.session.state.moves.length }, true);
+    if (answer.position.over) this.tell("over", this.session.state);
+    this.show(answer.frames[0], true);
   }
 
-  request({ position, rng, rewards }, count, budget) {
-    const body = { model: this.model.id, ...lookAhead(), text: position.text, rng, rewards, count, budget };
+  request({ position, rng, rewards }, asked) {
+    const body = { model: this.model.id, ...lookAhead(), text: position.text, rng, rewards, ...asked };
     return persist(() => this.app.api.post("/api/watch", body));
   }
 
+  // From the game as it is: nothing is known of what comes.
+  begin() {
+    this.last = this.base = this.session.state;
+    this.frames = [];
+    this.progress = 0; // moves since `first`, with a fraction
+    this.first = this.known = this.last.moves.length;
+    this.ending = false;
+    this.fetch(this.last);
+  }
+
   async fetch(state) {
-    const turn = this.turn;
-    const full = this.speed === Infinity;
-    const count = full ? this.app.about.limits.watch : Math.max(1, Math.round(this.speed * AHEAD_S));
-    const asked = performance.now();
+    const { turn, base } = this;
+    this.fetching = true;
     try {
-      const answer = await this.request(state, count, BUDGET_MS);
-      const took = performance.now() - asked;
-      const lasts = full ? took : (answer.moves.length * 1000) / this.speed;
-      if (turn === this.turn) this.next = { answer, base: state, lasts };
+      const answer = await this.request(state, this.asked);
+      if (turn !== this.turn || base !== this.base) return;
+      this.fetching = false;
+      this.take(answer);
     } catch (error) {
       if (turn !== this.turn) return;
       this.pause();
@@ -105,51 +107,68 @@ export class Watcher extends EventTarget {
     }
   }
 
+  get asked() {
+    if (this.speed === Infinity) return { ...FULL, count: this.app.about.limits.watch };
+    return { count: Math.max(1, Math.round(this.speed * AHEAD_S)), budget: BUDGET_MS, frames: FRAMES };
+  }
+
+  take(answer) {
+    // The first move is shown at once.
+    if (this.known === this.first) this.progress = Math.max(this.progress, 1);
+    let made = 0;
+    for (const frame of answer.frames) {
+      this.frames.push({ ...frame, moves: answer.moves.slice(made, frame.at), total: this.known + frame.at });
+      made = frame.at;
+    }
+    this.known += answer.moves.length;
+    this.tip = answer;
+    this.ending = answer.position.over || !answer.moves;
+  }
+
   tick(turn) {
     if (turn !== this.turn) return undefined;
     const now = performance.now();
-    if (this.next && (this.speed === Infinity || now >= this.due)) this.begin(now);
-    if (this.batch) this.showDue(now);
-    if (this.ending && !this.batch) return this.pause();
+    const span = Math.min(now - this.now, LATE_MS);
+    this.now = now;
+    if (this.last !== this.session.state) this.begin(); // a slide that was still pending
+    this.advance(span);
+    this.showDue(now);
+    if (this.ending && !this.frames.length) return this.end();
+    this.fetchAhead();
     this.tellRate(now);
     return requestAnimationFrame(() => this.tick(turn));
   }
 
-  begin(now) {
-    this.finishBatch();
-    const { answer, base, lasts } = this.next;
-    this.next = null;
-    // A slide that was still pending has changed the position since.
-    if (base !== this.session.state) return this.fetch(this.session.state);
-    if (now - this.due > LATE_MS) this.due = now;
-    const start = this.speed === Infinity ? now : this.due;
-    const each = lasts / Math.max(answer.moves.length, 1);
-    // A frame is due when its move begins; if several moves share a frame, when the last one begins.
-    const made = this.session.state.moves.length;
-    const timed = (frame) => ({ ...frame, moves: made + frame.at, due: start + (frame.at - 1) * each });
-    this.batch = { frames: answer.frames.map(timed), shown: 0 };
-    this.due = start + lasts;
-    this.session.append(answer);
-    this.made.push({ now, moves: answer.moves.length });
-    this.ending = answer.position.over || !answer.moves;
-    return this.ending ? undefined : this.fetch(this.session.state);
+  advance(span) {
+    const left = this.known - this.first - this.progress;
+    if (left <= 0) return;
+    const full = this.speed === Infinity;
+    const moves = full ? movesAtFullSpeed({ left, elapsed: this.now - this.began, span }) : (this.speed * span) / 1000;
+    this.progress += Math.min(moves, left);
   }
 
   showDue(now) {
-    const { frames, shown } = this.batch;
-    let upTo = shown;
-    while (upTo < frames.length && frames[upTo].due <= now) upTo += 1;
-    if (upTo === shown) return;
-    this.batch.shown = upTo;
-    const slides = upTo - shown === 1 && this.speed <= SLIDING_UP_TO;
-    this.show(frames[upTo - 1], slides);
-    if (upTo === frames.length) this.batch = null;
+    const upTo = this.first + this.progress;
+    const count = this.frames.findIndex((frame) => frame.total > upTo + 1e-6);
+    const due = this.frames.splice(0, count < 0 ? this.frames.length : count);
+    if (!due.length) return;
+    const frame = due.at(-1);
+    const moves = due.map((one) => one.moves).join("");
+    this.session.append({ ...frame, moves });
+    this.last = this.session.state;
+    this.made.push({ now, moves: moves.length });
+    this.show(frame, moves.length === 1 && this.speed <= SLIDING_UP_TO);
   }
 
-  finishBatch() {
-    const frame = this.batch?.frames.at(-1);
-    this.batch = null;
-    if (frame) this.show(frame, false);
+  fetchAhead() {
+    if (this.fetching || this.ending) return;
+    const left = this.known - this.first - this.progress;
+    if (this.speed === Infinity || left <= this.speed * AHEAD_S) this.fetch(this.tip);
+  }
+
+  end() {
+    this.tell("over", this.session.state);
+    this.pause();
   }
 
   show(frame, slid) {
@@ -158,11 +177,9 @@ export class Watcher extends EventTarget {
 
   tellRate(now) {
     while (this.made.length > 1 && now - this.made[0].now > RATE_MS + 50) this.made.shift();
-    const span = now - (this.made[0]?.now ?? now);
-    if (span < 200) return;
-    const moves = this.made.slice(0, -1).reduce((sum, one) => sum + one.moves, 0);
-    const ends = this.made.at(-1).now - this.made[0].now;
-    if (ends > 0) this.tell("rate", (moves * 1000) / ends);
+    if (this.made.length < 2 || now - this.made[0].now < 200) return;
+    const moves = this.made.slice(1).reduce((sum, one) => sum + one.moves, 0);
+    this.tell("rate", (moves * 1000) / (this.made.at(-1).now - this.made[0].now));
   }
 
   /** Stops for good. */

@@ -1,9 +1,10 @@
-// The card of the model: which one, how far it looks ahead, its values, its play.
+// The card of the AI: play and pause, speed, how its games went, which model, how far it looks ahead, its values.
 
 import { lookField, modelField } from "./choice.js";
-import { brief, button, card, h, icon } from "./dom.js";
+import { brief, button, card, h, icon, whole } from "./dom.js";
+import { speedOf } from "./pace.js";
+import { percent } from "./scale.js";
 import { keep, setting } from "./store.js";
-import { speedOf } from "./watch.js";
 
 const RATE_EVERY_MS = 250;
 
@@ -46,31 +47,58 @@ function rateText(watcher) {
   return element;
 }
 
-/** The card: {element, refresh(), show(ref), close()}; `hints` is {on(), toggle()}. */
-export function watchPanel(app, session, watcher, hints) {
-  const models = modelField(app, session.ref);
-  const playOrPause = () => (watcher.running ? watcher.pause() : watcher.play());
-  const toggle = button("", playOrPause, { kind: "primary", testid: "watch-toggle" });
-  const step = button([icon("step"), "Step", h("kbd", {}, ".")], () => watcher.step(), { testid: "watch-step" });
-  const values = button(["Show values", h("kbd", {}, "H")], () => hints.toggle(), { testid: "hint-toggle" });
+/** How the watched games went: {element, refresh()}. Its place is always there, so that nothing jumps. */
+function tallyLine(tallyOf) {
+  const element = h("p", { class: "tally num little", data: { testid: "watch-tally" } });
+  const part = (label, value) => h("span", {}, h("span", { class: "muted" }, label), " ", value);
   const refresh = () => {
-    const label = watcher.running ? "Pause" : "Watch";
-    toggle.replaceChildren(icon(watcher.running ? "pause" : "play"), label, h("kbd", {}, "P"));
-    toggle.disabled = step.disabled = session.state.position.over;
-    values.setAttribute("aria-pressed", String(hints.on()));
+    const tally = tallyOf();
+    const tiles = tally.reached().map(([face, share]) => part(String(face), percent(share, 0)));
+    const known = (value) => (value === null ? "–" : whole(value));
+    const parts = [part("Games", whole(tally.games)), part("Mean", known(tally.mean)), part("Best", known(tally.best))];
+    element.replaceChildren(...[...parts, ...tiles].flatMap((one) => [one, " "]));
+  };
+  return { element, refresh };
+}
+
+function goOnField() {
+  const box = h("input", { type: "checkbox", data: { testid: "watch-on" } });
+  box.checked = setting("goOn");
+  box.addEventListener("change", () => keep("goOn", box.checked));
+  return h("label", { class: "check" }, box, "Game after game");
+}
+
+function watchLabel(watcher, session) {
+  if (watcher.running) return "Pause";
+  return session.state.position.over ? "Next game" : "Watch";
+}
+
+/** The card: {element, refresh(), close()}; `hooks` is {toggle(), hintsOn(), toggleHints(), tally()}. */
+export function watchPanel(app, session, watcher, hooks) {
+  const models = modelField(app, session.ref);
+  const toggle = button("", hooks.toggle, { kind: "primary", testid: "watch-toggle" });
+  const step = button([icon("step"), "Step", h("kbd", {}, ".")], () => watcher.step(), { testid: "watch-step" });
+  const values = button(["Show values", h("kbd", {}, "H")], hooks.toggleHints, { testid: "hint-toggle" });
+  const tally = tallyLine(hooks.tally);
+  const refresh = () => {
+    toggle.replaceChildren(icon(watcher.running ? "pause" : "play"), watchLabel(watcher, session), h("kbd", {}, "P"));
+    step.disabled = session.state.position.over;
+    values.setAttribute("aria-pressed", String(hooks.hintsOn()));
+    tally.refresh();
   };
   watcher.addEventListener("start", refresh);
   watcher.addEventListener("stop", refresh);
   const choices = h("div", { class: "choices" }, lookField(app), values);
   const buttons = h("div", { class: "row" }, toggle, step);
-  const note = h("p", { class: "row apart muted little" }, "Make a move to take over.", rateText(watcher));
+  const note = h("div", { class: "row apart muted little" }, goOnField(), rateText(watcher));
   // On narrow screens the card is below the board: what is used while watching comes first.
-  const element = card("The player", buttons, speedControl(watcher), note, h("hr", {}), models.element, choices);
+  const parts = [buttons, speedControl(watcher), note, tally.element, h("hr", {}), models.element, choices];
+  const element = card("AI", ...parts);
   element.classList.add("player");
   refresh();
-  const show = (ref) => {
-    models.refresh(ref);
-    refresh();
+  const close = () => {
+    models.close();
+    for (const type of ["start", "stop"]) watcher.removeEventListener(type, refresh);
   };
-  return { element, refresh, show, close: models.close };
+  return { element, refresh, close };
 }

@@ -40,7 +40,7 @@ export class Why {
     this.rest();
     this.board.set(answer.tiles);
     this.board.heat(answer.cells);
-    this.board.element.setAttribute("aria-label", `Share of each cell: ${answer.cells.map(brief).join(", ")}`);
+    this.board.describe(`Share of each cell: ${answer.cells.map(brief).join(", ")}`);
     const after = `The board after ${ARROWS[answer.slide]} ${answer.slide}, before a new tile,`;
     const what = answer.of === "afterstate" ? after : "This board";
     const worth = `is worth ${valueText(answer.value)} to the network.`;
