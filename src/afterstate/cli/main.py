@@ -14,7 +14,22 @@ from io import TextIOWrapper
 
 import typer
 
-from afterstate.cli import bench, evaluate, info, judge, move, perft, play, plot, recipes, report, reproduce, solve, train
+from afterstate.cli import (
+    bench,
+    convert,
+    evaluate,
+    info,
+    judge,
+    move,
+    perft,
+    play,
+    plot,
+    recipes,
+    report,
+    reproduce,
+    solve,
+    train,
+)
 from afterstate.errors import AfterstateError, DivergedError, FileError, InputError, ModelError, ResourceError
 
 
@@ -44,7 +59,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (train, recipes, reproduce, evaluate, move, play, plot, report, info, judge, bench, perft, solve):
+for module in (
+    *(train, recipes, reproduce, evaluate, move, play, plot, report, info, judge, bench, perft, solve),
+    convert,
+):
     module.register(app)
 
 

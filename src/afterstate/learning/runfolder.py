@@ -12,6 +12,7 @@ from typing import Any
 from afterstate.errors import FileError, InputError, ModelError, ResourceError
 from afterstate.files import atomic_write, hold_folder, is_file, is_finite, is_folder, parse_json, parse_toml
 from afterstate.learning.options import TrainOptions, read_options
+from afterstate.network.interop.reading import split_reading
 from afterstate.network.modelfile import read_training
 from afterstate.network.training import Block
 
@@ -195,11 +196,14 @@ class RunFolder:
 
 
 def find_model(path: Path | str) -> Path:
-    """A model file as it is, or the best checkpoint of a run folder."""
+    """A model file as it is, or the best checkpoint of a run folder.
+
+    How to read a weight file of another program may follow its name: weights.bin:network=4x6
+    """
     path = Path(path)
     if is_folder(path):
         return RunFolder.open(path).model
-    if not is_file(path):
+    if not is_file(split_reading(path)[0]):
         raise FileError(f"there is no model or run {path}")
     return path
 

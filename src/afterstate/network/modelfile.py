@@ -4,7 +4,7 @@ Each pattern is a tensor of 16**cells float32 in each context and stage, named b
 first tile of later stages: 012345, 012345+1, 012345@16384, 012345+1@16384. `layout` in the header gives the n cells that index
 it: bit k of the tile in the i-th of them is bit k * n + i of the index. The tables lie one after the other from a page
 boundary, so loading is a memory map. Pages that hold only zeros become holes in the file. Files are written under a temporary
-name, then renamed in one step.
+name, then renamed in one step. Weight files of other programs are read, too, see `interop`.
 """
 
 import json
@@ -22,6 +22,7 @@ from afterstate.errors import AfterstateError, FileError, ModelError
 from afterstate.files import atomic_write, is_file, is_finite, parse_json
 from afterstate.games.game import Game, make
 from afterstate.memory import allocate
+from afterstate.network.interop.foreign import find_foreign
 from afterstate.network.network import Network, count_weights
 from afterstate.network.training import Training
 
@@ -79,6 +80,8 @@ def save_model(network: Network, path: Path | str, *, more: Mapping[str, NDArray
 def read_header(path: Path | str) -> dict[str, Any]:
     """A model file's header, checked: metadata at the top level, `tensors` and `start` (of the data) beside it."""
     path = Path(path)
+    if (foreign := find_foreign(path)) is not None:
+        return foreign.header
     if not is_file(path):
         raise FileError(f"there is no file {path}")
     try:
@@ -119,6 +122,8 @@ def read_training(path: Path | str) -> Training:
 def load_model(path: Path | str, *, game: Game | None = None, mapped: bool = True) -> Network:
     """Load a network. If `mapped`, pages are read from the file on first use, and changes are never written back."""
     path = Path(path)
+    if (foreign := find_foreign(path)) is not None:
+        return foreign.load(game=game)
     header = read_header(path)
     try:
         own = make(header["game"], rules=header["rules"], size=header["size"])

@@ -12,6 +12,7 @@ from typing import Any
 from afterstate.errors import AfterstateError, FileError, InputError
 from afterstate.games.game import Game, make
 from afterstate.learning.runfolder import RunFolder
+from afterstate.network.interop.reading import split_reading
 from afterstate.network.modelfile import load_model, read_header, read_training
 from afterstate.network.network import Network
 from afterstate.play.agent import Agent
@@ -42,7 +43,7 @@ class Source:
     @property
     def version(self) -> tuple[int, int]:
         """Changes with the file: a run replaces its checkpoints."""
-        status = self.path.stat()
+        status = split_reading(self.path)[0].stat()
         return status.st_mtime_ns, status.st_size
 
 
