@@ -15,6 +15,8 @@ from io import TextIOWrapper
 import typer
 
 from afterstate.cli import (
+    analyse,
+    arena,
     bench,
     convert,
     evaluate,
@@ -61,7 +63,7 @@ app = typer.Typer(
 )
 for module in (
     *(train, recipes, reproduce, evaluate, move, play, plot, report, info, judge, bench, perft, solve),
-    convert,
+    *(convert, analyse, arena),
 ):
     module.register(app)
 
