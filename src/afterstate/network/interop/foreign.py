@@ -25,9 +25,9 @@ from afterstate.network.interop import course, demo, tdl
 from afterstate.network.interop.order import Order
 from afterstate.network.interop.reading import Reading, split_reading
 from afterstate.network.interop.stored import Block, Source, Stored, read_floats
-from afterstate.network.lookup import Target
+from afterstate.network.lookup import TARGETS, Target
 from afterstate.network.network import Network, check_stages, count_weights
-from afterstate.network.patterns import PRESETS, check_patterns, default_symmetry, orient, parse_patterns
+from afterstate.network.patterns import PRESETS, check_patterns, check_symmetry, default_symmetry, orient, parse_patterns
 from afterstate.network.training import Training
 
 Kind = Literal["course", "demo", "tdl"]
@@ -205,11 +205,15 @@ def _find_shape(foreign: Foreign) -> Shape:
         _check_sizes(patterns, tables, len(stages))
     else:
         patterns = _named_patterns(tables, stages)
+        check_patterns(patterns, game.shape)
         if network is not None and set(parse_patterns(network, game.shape)) != set(patterns):
             raise InputError(f"its patterns are {','.join(patterns)}, not {network}; leave out the network")
-    check_patterns(patterns, game.shape)
     symmetry = default_symmetry(network or "", game.shape) if reading.symmetry is None else reading.symmetry
-    return Shape(game, patterns, symmetry, stages, cast(Target, reading.target or "afterstate"))
+    check_symmetry(symmetry, game.shape)
+    target = reading.target or "afterstate"
+    if target not in TARGETS:
+        raise InputError(f"the target of a network is {' or '.join(TARGETS)}, not {target!r}")
+    return Shape(game, patterns, symmetry, stages, cast(Target, target))
 
 
 def _read_stages(text: str | None, game: Game) -> tuple[int, ...]:

@@ -40,9 +40,10 @@ def split_reading(path: Path | str) -> tuple[Path, Reading]:
     A name that is a file's own is taken as it is, colons and all.
     """
     path = Path(path)
-    name, *words = path.name.split(":")
-    if is_file(path) or not words or not is_file(path.with_name(name)):
-        return path, Reading()
+    parts = path.name.split(":")
+    names = [":".join(parts[:count]) for count in range(len(parts), 0, -1)]  # the whole name first
+    name = next((name for name in names if name and is_file(path.with_name(name))), path.name)
+    words = parts[name.count(":") + 1 :]
     told: dict[str, Any] = {}
     known = [spec.name for spec in fields(Reading)]
     for word in words:
