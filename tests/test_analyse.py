@@ -55,6 +55,7 @@ def played(network: Network) -> Record:
 def test_an_answer_is_that_of_an_agent(network: Network, search: dict[str, Any]) -> None:
     state = network.game.parse(BOARD)
     choice = Agent(network, **search).choose(state)
+    assert choice.move is not None
     found = ask_one(network, board=BOARD, **search)
     assert found["values"] == {str(slide): value for slide, value in choice.values.items()}
     assert (found["id"], found["move"], found["board"]) == (1, str(choice.move), BOARD)
@@ -129,7 +130,9 @@ def test_the_options_of_the_command_are_for_questions_without(network: Network) 
 def test_many_at_once_are_all_answered(network: Network, played: Record, threads: int) -> None:
     """More questions than can wait, from several threads: each has its own answer, the same as alone."""
     turns = list(range(0, len(played), 3))
-    questions = [{"id": turn, "board": network.game.format(played.state(turn)), "depth": 1 + turn % 4} for turn in turns]
+    questions: list[dict[str, Any]] = [
+        {"id": turn, "board": network.game.format(played.state(turn)), "depth": 1 + turn % 4} for turn in turns
+    ]
     found = {one.pop("id"): one for one in ask(network, *questions, threads=threads)}
     assert sorted(found) == turns
     for question in questions[::10]:

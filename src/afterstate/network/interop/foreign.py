@@ -213,7 +213,7 @@ def _find_shape(foreign: Foreign) -> Shape:
     target = reading.target or "afterstate"
     if target not in TARGETS:
         raise InputError(f"the target of a network is {' or '.join(TARGETS)}, not {target!r}")
-    return Shape(game, patterns, symmetry, stages, cast(Target, target))
+    return Shape(game, patterns, symmetry, stages, target)
 
 
 def _read_stages(text: str | None, game: Game) -> tuple[int, ...]:
