@@ -39,15 +39,17 @@ class Server:
         command = [sys.executable, "-m", "afterstate", "play", str(model), "--no-browser", "--runs", runs]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
-        self.address = next(word for word in self.process.stdout.readline().split() if word.startswith("http")).rstrip("/")
+        self.link = next(word for word in self.process.stdout.readline().split() if word.startswith("http"))
+        self.address, _, token = self.link.partition("/?token=")
+        self.headers = {"content-type": "application/json", "authorization": f"Bearer {token}"}
         self.connection = http.client.HTTPConnection(self.address.removeprefix("http://"))
 
     def ask(self, path: str, body: dict[str, Any]) -> Any:
-        self.connection.request("POST", path, json.dumps(body), {"content-type": "application/json"})
+        self.connection.request("POST", path, json.dumps(body), self.headers)
         return self._read(path)
 
     def look(self, path: str) -> Any:
-        self.connection.request("GET", path)
+        self.connection.request("GET", path, headers=self.headers)
         return self._read(path)
 
     def _read(self, path: str) -> Any:
@@ -126,6 +128,7 @@ def measure(server: Server, browser: Any) -> None:
     boards = positions(server)
     hints(server, boards[:20])  # the first hints compile and load
     page = browser.new_page()
+    page.goto(server.link)  # once; the browser has the cookie then
     paints = []
     for _ in range(7):
         page.goto(f"{server.address}/#play")
@@ -149,7 +152,7 @@ def measure(server: Server, browser: Any) -> None:
     before = server.memory
     pages = [browser.new_context(viewport={"width": 800, "height": 700}).new_page() for _ in range(PAGES)]
     for page in pages:
-        page.goto(f"{server.address}/#play")
+        page.goto(f"{server.link}#play")  # a visitor of its own
         page.wait_for_selector("[data-testid=board]")
         watch(page, "time:10", 1.0)  # keeps all processors busy
     taken = []

@@ -6,7 +6,10 @@ import shutil
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, Route, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Route, expect
+
+from afterstate.web.access import cookie_name
+from serving import TOKEN
 
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -32,12 +35,19 @@ def launch(tools: Playwright) -> Browser:
     return tools.chromium.launch(executable_path=found, args=FLAGS)
 
 
+def let_in(context: BrowserContext, address: str) -> None:
+    """Give a visitor the cookie of a server."""
+    port = int(address.rpartition(":")[2])
+    context.add_cookies([{"name": cookie_name(port), "value": TOKEN, "url": address, "httpOnly": True, "sameSite": "Strict"}])
+
+
 class Visit:
-    """One page, and all errors in its console."""
+    """One page of somebody who has opened the link with the token, and all errors in its console."""
 
     def __init__(self, browser: Browser, address: str, **context: Any) -> None:
         self.address = address
         self.context = browser.new_context(**({"viewport": DESK} | context))
+        let_in(self.context, address)
         self.complaints: list[str] = []
         self.page = self.open("")
 

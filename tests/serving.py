@@ -22,6 +22,8 @@ from searching import random_network
 HERE = "http://127.0.0.1"
 BOARD = "2 4 8 16 / 0 2 4 8 / 0 0 2 4 / 0 0 0 2"
 OVER = "2 4 2 4 / 4 2 4 2 / 2 4 2 4 / 4 2 4 2"
+TOKEN = "the-token-of-the-tests"
+BEARER = {"authorization": f"Bearer {TOKEN}"}  # for programs; `browsing.Visit` has the cookie
 
 
 def make_models(folder: Path) -> list[Path]:
@@ -49,11 +51,22 @@ def ask(opened: TestClient, path: str, status: int = 200, /, **body: Any) -> Any
 
 
 class Served:
-    """`afterstate play` in its own process."""
+    """`afterstate play` in its own process, with TOKEN; `files` is how many files it may open."""
 
-    def __init__(self, runs: Path, *arguments: object, cwd: Path | None = None, games: Path | None = None) -> None:
+    def __init__(
+        self,
+        runs: Path,
+        *arguments: object,
+        cwd: Path | None = None,
+        games: Path | None = None,
+        token: str | None = TOKEN,
+        files: int | None = None,
+    ) -> None:
         command = [*PROGRAM, "play", *map(str, arguments), "--no-browser", "--runs", str(runs)]
         environment = os.environ | ({} if games is None else {"AFTERSTATE_GAMES": str(games)})
+        environment |= {} if token is None else {"AFTERSTATE_TOKEN": token}
+        if files is not None:
+            command = ["sh", "-c", f'ulimit -n {files} && exec "$@"', "sh", *command]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=cwd, bufsize=1, env=environment
         )  # fmt: skip
@@ -90,9 +103,9 @@ class Served:
 
 
 @contextmanager
-def served(runs: Path, *arguments: object, games: Path | None = None) -> Iterator[Served]:
-    """A server while the test uses it; `games` is a file with your own game."""
-    server = Served(runs, *arguments, games=games)
+def served(runs: Path, *arguments: object, **options: Any) -> Iterator[Served]:
+    """A server while the test uses it, with the options of `Served`."""
+    server = Served(runs, *arguments, **options)
     try:
         yield server
     finally:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from afterstate.cli.main import Exit
+from afterstate.learning.options import TrainOptions
+from afterstate.learning.runfolder import RunFolder
 from commandline import BOARD, NETWORK, PNG, TINY, check, contents, done, read_metrics, run, run_here
 
 small = run_here  # the fixture: in this file, a copy in the current folder
@@ -93,7 +95,8 @@ def test_a_wrong_config(text: bytes, words: list[str], small: Path) -> None:
 
 @pytest.mark.parametrize("line", ['game = "chess"', 'size = "9x9"', 'rules = "nosuch"'])
 def test_a_config_of_a_game_that_does_not_exist(line: str, small: Path) -> None:
-    (small / "config.toml").write_text(line)
+    text = (small / "config.toml").read_text()
+    (small / "config.toml").write_text(re.sub(rf"^{line.split(maxsplit=1)[0]} = \S+", line, text, flags=re.MULTILINE))
     before = contents(small)
     check(run("train", "--run", "small", "--resume"), Exit.INPUT, line.split('"')[1])
     assert contents(small) == before
@@ -112,7 +115,7 @@ def test_a_config_that_is_not_the_checkpoints(key: str, value: str, small: Path)
 def test_a_run_without_a_checkpoint_begins_again(small: Path) -> None:
     shutil.rmtree(small / "checkpoints")
     (small / "checkpoints").mkdir()
-    (small / "config.toml").write_text('network = "0123"\ngames = 10\nthreads = 1\n')
+    RunFolder(small).write_config(TrainOptions(network="0123", games=10, threads=1))
     done("train", "--run", "small", "--resume")
     assert [record["games"] for record in read_metrics(small)] == [10]
     assert (small / "checkpoints" / "best.safetensors").exists()

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
+from safetensors.numpy import load_file
 
 from afterstate.bitboard import pack
 from afterstate.games.game import Game, State, make
@@ -22,7 +23,7 @@ from afterstate.learning.rules import RULES
 from afterstate.learning.trainer import resume, train
 from afterstate.learning.update import ERRORS, learn, make_tally
 from afterstate.network.lookup import index_board, sum_weights
-from afterstate.network.modelfile import load_model, load_tensors
+from afterstate.network.modelfile import load_model
 from afterstate.network.network import Network
 from afterstate.rng import Random
 from playing import play_games, seat_to_learn
@@ -228,6 +229,6 @@ def test_a_run_of_two_threads_keeps_all_it_learned(method: str, tmp_path: Path) 
         assert np.array_equal(saved.weights, run.network.weights)
         assert all(run.network.table(number)[:64].any() for number in range(3))  # weights of small tiles
         if method == "tc":
-            assert load_tensors(last, ["coherence"])["coherence"].size == 2 * run.network.weights.size
+            assert load_file(last)["coherence"].size == 2 * run.network.weights.size
         run = resume(tmp_path / "run", {"games": run.games + 300})
     assert run.games == 1300

@@ -15,7 +15,7 @@ from afterstate.games.game import Afterstate, Game, make
 from afterstate.learning.exchange import convert
 from afterstate.network.interop.foreign import FORMATS, Kind, find_foreign, save_foreign
 from afterstate.network.interop.reading import Reading
-from afterstate.network.modelfile import load_model, load_tensors, save_model
+from afterstate.network.modelfile import load_model, open_model, save_model
 from afterstate.network.network import Network
 from afterstate.web.library import Library
 from commandline import BOARD, check, done, run
@@ -169,7 +169,8 @@ def test_tc_is_kept(tables: Tables, tmp_path: Path) -> None:
     path.write_bytes(tdl_file(*(tdl_table(tdl_name(name), ("f", tables[name]), ("f", kept[name])) for name in PATTERNS)))
     made = convert(path, tmp_path / "a.safetensors")
     assert made.coherence
-    coherence = load_tensors(tmp_path / "a.safetensors", ["coherence"])["coherence"].reshape(-1, 2)
+    with open_model(tmp_path / "a.safetensors") as file:
+        coherence = file.read("coherence").reshape(-1, 2)
     network = load_model(tmp_path / "a.safetensors")
     first = network.indices(Afterstate(pack(BOARDS[0], network.game.shape), 0, 0))[0]  # of 0123 and its isomorphs
     theirs = [sum(board[cell] << 4 * cell for cell in range(4)) for board in isomorphs(BOARDS[0])]
@@ -186,8 +187,9 @@ def test_a_checkpoint_of_a_run_with_tc(tmp_path: Path) -> None:
     last = tmp_path / "run" / "checkpoints" / "last.safetensors"
     assert convert(last, tmp_path / "a.w").coherence
     convert(tmp_path / "a.w", tmp_path / "a.safetensors")
-    for name in ("0123", "4567", "coherence"):
-        ours, back = (load_tensors(path, [name])[name] for path in (last, tmp_path / "a.safetensors"))
+    with open_model(last) as one, open_model(tmp_path / "a.safetensors") as other:
+        pairs = [(one.read(name), other.read(name)) for name in ("0123", "4567", "coherence")]
+    for ours, back in pairs:
         assert ours.any()
         assert ours.tobytes() == back.tobytes()
 
@@ -308,7 +310,7 @@ def test_threes_in_the_courses_format(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="it is for 2048"):
             convert(tmp_path / "a.safetensors", tmp_path / "b", to=kind)
     with pytest.raises(ModelError, match=r"is a model for .*threes"):
-        again.load(game=make("2048"))
+        again.load(make("2048"))
 
 
 @pytest.mark.parametrize(

@@ -333,7 +333,7 @@ def test_chosen_cache_folder_is_used_and_tidied(tmp_path: Path) -> None:
     first = run(USE_A_KERNEL, AFTERSTATE_CACHE=str(tmp_path)).splitlines()
     cache = Path(first[0])
     assert cache.parent == tmp_path
-    assert list(cache.rglob("*mix*.nbi"))
+    assert list(cache.glob("mix-*.kernel"))
     assert int(first[1]) > 0
     assert {folder.name for folder in tmp_path.iterdir()} == {cache.name, "kernels-20days"}
     assert run(USE_A_KERNEL, AFTERSTATE_CACHE=str(tmp_path)).splitlines() == [str(cache), "0"]

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 
 from afterstate.errors import DivergedError, FileError, InputError, ResourceError
 from afterstate.games.results import Summary
@@ -13,7 +14,7 @@ from afterstate.learning.plan import make_plan, new_network
 from afterstate.learning.progress import Listener
 from afterstate.learning.runfolder import RunFolder
 from afterstate.learning.trainer import Run, Trainer, resume, train
-from afterstate.network.modelfile import load_model, load_tensors, save_model
+from afterstate.network.modelfile import load_model, save_model
 from listeners import StopAt
 
 SMALL = "0123,4567"
@@ -70,7 +71,7 @@ def test_coherence_is_kept_and_asked_for(tmp_path: Path) -> None:
     """E is at most A in size, both move only where a weight was looked up; a checkpoint without them is refused."""
     run = learn(tmp_path / "run", method="tc")
     folder = RunFolder(run.folder)
-    pairs = load_tensors(folder.last, ["coherence"])["coherence"].reshape(-1, 2)
+    pairs = load_file(folder.last)["coherence"].reshape(-1, 2)
     assert (np.abs(pairs[:, 0]) <= pairs[:, 1] * 1.001).all()
     assert ((pairs[:, 1] > 0) >= (run.network.weights != 0)).all()
     part = {

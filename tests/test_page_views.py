@@ -16,6 +16,7 @@ from browsing import (
     ask_server,
     at,
     game_of,
+    let_in,
     new_game,
     shorten_runs,
     slide,
@@ -193,7 +194,7 @@ def test_several_runs_are_one_picture(browser: Browser, original: Path, tmp_path
 
 def test_the_description_is_drawn_for_programs(visit: Begin) -> None:
     page = visit().open("docs.html")
-    expect(at(page, "docs-operation")).to_have_count(15)
+    expect(at(page, "docs-operation")).to_have_count(16)
     expect(page.locator("body")).to_contain_text("/api/move")
 
 
@@ -301,8 +302,10 @@ def test_the_theme_is_chosen_and_kept(visit: Begin, server: Served) -> None:
 def test_a_foreign_page_cannot_drive_it(browser: Browser, server: Served) -> None:
     """Requests from another origin fail in a browser."""
     context = browser.new_context()
+    elsewhere = server.address.replace("127.0.0.1", "localhost")  # another origin by name, the same server
+    let_in(context, elsewhere)
     page = context.new_page()
-    page.goto(f"{server.address.replace('127.0.0.1', 'localhost')}/")  # another origin by name, the same server
+    page.goto(f"{elsewhere}/")
     answer = page.evaluate(
         "address => fetch(address + '/api/new', {method: 'POST', headers: {'content-type': 'application/json'}, body: '{}'})"
         ".then(a => a.status, () => 'refused')",

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from safetensors.numpy import load_file
 
 import reference_learning as slow
 from afterstate.errors import InputError
@@ -17,7 +18,7 @@ from afterstate.learning.starts import POOL, SHORTEST, make_starts
 from afterstate.learning.trainer import Run, resume, train
 from afterstate.learning.update import MOVES
 from afterstate.network.fold import fold
-from afterstate.network.modelfile import load_model, load_tensors, save_model
+from afterstate.network.modelfile import load_model, save_model
 from afterstate.network.network import Network
 from afterstate.rng import Purpose
 from listeners import StopAt
@@ -265,7 +266,7 @@ def test_the_second_phase_learns_by_tc(tmp_path: Path) -> None:
     assert [block["alpha"] for block in blocks] == [0.25, 1.0, 1.0]
     assert blocks[0]["mean_rate"] == pytest.approx(0.25)
     assert 0.1 < blocks[2]["mean_rate"] < blocks[1]["mean_rate"] < 1.0
-    assert load_tensors(RunFolder(run.folder).last, ["coherence"])["coherence"].any()
+    assert load_file(RunFolder(run.folder).last)["coherence"].any()
 
 
 def test_a_schedule_by_time_changes_the_rate(tmp_path: Path) -> None:

@@ -14,13 +14,13 @@ import pytest
 from afterstate.cli.main import Exit
 from afterstate.learning.runfolder import RunFolder
 from commandline import LONG, NETWORK, PATIENCE, check, run
-from serving import Served, served
+from serving import BEARER, Served, served
 
 
 def fetch(address: str, body: dict[str, Any] | None = None) -> Any:
     """Ask a server at a port."""
     data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(address, data, {"content-type": "application/json"})
+    request = urllib.request.Request(address, data, {"content-type": "application/json", **BEARER})
     with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
         return json.loads(answer.read()) if address.rpartition("/")[2] else answer.read()
 

@@ -1,6 +1,7 @@
 """Training runs through the server: started, watched, stopped, resumed, and what is refused."""
 
 import json
+import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -174,6 +175,92 @@ def test_one_bad_folder_hides_no_other(page: TestClient, runs: Path, original: P
         assert answer.status_code == 200, answer.text
         assert "sound" in [each["name"] for each in answer.json()[key]]
     assert [run["name"] for run in page.get("/api/runs").json()["runs"]] == ["sound"]
+
+
+def with_header(file: Path, **changed: str) -> None:
+    """Change the header of a model file, and nothing else."""
+    content = file.read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + length])
+    header["__metadata__"] |= changed
+    text = json.dumps(header).encode()
+    file.write_bytes(len(text).to_bytes(8, "little") + text + content[8 + length :])
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"training": DEEP},
+        {"training": "[]"},
+        {"training": '{"kind": []}'},
+        {"training": '{"games": NaN, "block": {"mean": Infinity}}'},
+        {"training": '{"games": 1e999}'},
+        {"training": '{"games": []}'},
+        {"training": '{"block": []}'},
+        {"training": '{"block": {"mean": []}}'},
+        {"training": '{"options": []}'},
+        {"training": '{"options": {"network": {}}}'},
+        {"game": "chess"},
+        {"rules": "none"},
+        {"size": "9" * 5000},
+        {"patterns": ""},
+    ],
+    ids=str,
+)
+def test_one_bad_model_hides_no_other(page: TestClient, runs: Path, original: Path, changed: dict[str, str]) -> None:
+    for name in ("bad", "sound"):
+        shutil.copytree(original, runs / name)
+    for _, file in RunFolder(runs / "bad").checkpoints:
+        with_header(file, **changed)
+    models, told = page.get("/api/models"), page.get("/api/runs")
+    assert (models.status_code, told.status_code) == (200, 200)
+    assert "sound" in [model["name"] for model in models.json()["models"]]
+    assert "sound" in [run["name"] for run in told.json()["runs"]]
+    assert ask(page, "/api/move", board=BOARD)["move"]
+    for model in models.json()["models"]:
+        assert page.post("/api/move", json={"board": BOARD, "model": model["id"]}).status_code in {200, 409}, model
+
+
+@pytest.mark.parametrize("file", ["config.toml", "metrics.jsonl", "checkpoints/best.safetensors"])
+@pytest.mark.parametrize("kind", ["pipe", "folder", "loop"])
+def test_what_is_no_file_hides_no_other_run(page: TestClient, runs: Path, original: Path, file: str, kind: str) -> None:
+    """A pipe would keep the server waiting forever."""
+    for name in ("bad", "sound"):
+        shutil.copytree(original, runs / name)
+    bad = runs / "bad" / file
+    bad.unlink()
+    make: dict[str, Callable[[], None]] = {
+        "pipe": lambda: os.mkfifo(bad), "folder": bad.mkdir, "loop": lambda: bad.symlink_to(bad)
+    }  # fmt: skip
+    make[kind]()
+    for route, key in (("/api/runs", "runs"), ("/api/models", "models")):
+        answer = page.get(route)
+        assert answer.status_code == 200, answer.text
+        assert "sound" in [each["name"] for each in answer.json()[key]]
+
+
+def test_a_poll_reads_only_what_is_new(page: TestClient, runs: Path, original: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All lines of all runs were read at each poll: four seconds for 100,000 of them."""
+    shutil.copytree(original, runs / "long")
+    (runs / "long" / "metrics.jsonl").write_text("".join(json.dumps(RECORD | {"games": at + 1}) + "\n" for at in range(1000)))
+    id_ = page.get("/api/runs").json()["runs"][0]["id"]
+    parsed: list[bytes] = []
+
+    def parse(text: bytes) -> Any:
+        parsed.append(text)
+        return json.loads(text)
+
+    monkeypatch.setattr("afterstate.learning.metrics.parse_json", parse)
+    assert page.get("/api/runs").json()["runs"][0]["games"] == 1000
+    assert (page.get(f"/api/runs/{id_}?after=1000").json()["next"], parsed) == (1000, [])
+    RunFolder(runs / "long").append(RECORD | {"games": 1001})
+    assert page.get("/api/runs").json()["runs"][0]["games"] == 1001
+    told = page.get(f"/api/runs/{id_}?after=998").json()
+    assert ([record["games"] for record in told["records"]], told["next"]) == ([999, 1000, 1001], 1001)
+    assert len(parsed) == 1 + 3
+    (runs / "long" / "metrics.jsonl").write_text(json.dumps(RECORD) + "\n")  # a resume has rewound it
+    assert page.get("/api/runs").json()["runs"][0]["games"] == 1
+    assert page.get(f"/api/runs/{id_}?after=1001").json()["next"] == 1
 
 
 def test_a_model_file_that_is_broken_is_not_offered(page: TestClient, runs: Path, original: Path) -> None:

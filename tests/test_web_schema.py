@@ -13,7 +13,7 @@ from schemathesis.specs.openapi.checks import response_schema_conformance, statu
 
 from afterstate.web.library import Library
 from afterstate.web.server import make_app
-from serving import make_models, served
+from serving import BEARER, make_models, served
 
 CHECKS = [not_a_server_error, status_code_conformance, response_schema_conformance]
 SHORT = {"games": "1", "network": "0123"}  # a run that a test may start
@@ -31,11 +31,11 @@ OPERATIONS = [
 def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     model = make_models(tmp_path_factory.mktemp("models"))[0]
     with served(tmp_path_factory.mktemp("runs"), model) as server:
-        yield schemathesis.openapi.from_url(f"{server.address}/openapi.json")
+        yield schemathesis.openapi.from_url(f"{server.address}/openapi.json", headers=BEARER)
 
 
 def test_everything_is_described() -> None:
-    assert len({(path, method) for path, method, _ in OPERATIONS}) == 15
+    assert len({(path, method) for path, method, _ in OPERATIONS}) == 16
 
 
 @pytest.mark.parametrize(("path", "method", "mode"), OPERATIONS)
@@ -45,6 +45,6 @@ def test_no_request_breaks_the_server(described: Any, path: str, method: str, mo
     def check(case: Any) -> None:
         if path == "/api/runs" and isinstance(case.body, dict):
             case.body = {key: value for key, value in case.body.items() if key not in {"time", "recipe"}} | SHORT
-        case.call_and_validate(checks=CHECKS)
+        case.call_and_validate(checks=CHECKS, headers=BEARER)
 
     check()

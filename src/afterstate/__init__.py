@@ -14,6 +14,8 @@ TYPE_CHECKING = False  # as in `typing`, which is not imported: a Ctrl-C meanwhi
 if TYPE_CHECKING:
     from typing import Any
 
+    __version__: str
+
     from afterstate.api import load, train, training_games
     from afterstate.engine.record import Record, replay
     from afterstate.errors import AfterstateError, DivergedError, FileError, GameError, InputError, ModelError, ResourceError
@@ -125,6 +127,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> "Any":
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("afterstate")
     from importlib import import_module
 
     for home, names in _HOMES.items():

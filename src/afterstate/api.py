@@ -45,7 +45,7 @@ def train(
 
 
 def load(path: Path | str) -> Network:
-    """Load a network from a model file or a run folder (its best checkpoint), memory-mapped.
+    """Load a network from a model file or a run folder (its best checkpoint), and verify its checksums.
 
     >>> load("runs/mine").patterns
     ('0123', '4567', '0145', '1256', '569a')

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
-from afterstate.errors import FileError, ResourceError
+from afterstate.errors import AfterstateError, FileError, ResourceError
 
 _fcntl: Any = None
 with contextlib.suppress(ImportError):  # a system without locks of this kind
@@ -38,10 +38,34 @@ def is_folder(path: Path) -> bool:
         return False
 
 
-def parse_json(text: bytes | str) -> Any:
-    """JSON of a file. Whatever is wrong with it is a ValueError, nesting without end included."""
+@contextlib.contextmanager
+def reading(path: Path | str, kind: type[FileError] = FileError) -> Iterator[None]:
+    """Turn whatever a file does to its reader into one error of ours, of this kind, that begins with the file's name.
+
+    What the reader itself has to say as a `FileError` passes. So does a lack of memory, which is not the file's fault.
+    """
     try:
-        return json.loads(text)
+        yield
+    except (FileError, ResourceError):
+        raise
+    except AfterstateError as error:  # about an option or a pattern that stands in the file
+        raise kind(f"{path}: {error}") from error
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror or error}") from error
+    except RecursionError as error:
+        raise kind(f"cannot read {path}: it is nested too deeply") from error
+    except KeyError as error:
+        raise kind(f"cannot read {path}: {error} is missing") from error
+    except (ValueError, TypeError, IndexError, AttributeError, ArithmeticError) as error:
+        raise kind(f"cannot read {path}: {error}") from error
+    except MemoryError as error:
+        raise ResourceError(f"there is not enough memory to read {path}") from error
+
+
+def parse_json(text: bytes | str) -> Any:
+    """JSON of a file, in UTF-8. Whatever is wrong with it is a ValueError, nesting without end included."""
+    try:
+        return json.loads(text.decode() if isinstance(text, bytes) else text)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
 
@@ -88,7 +112,7 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as error:
         if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
             raise ResourceError(f"no room to write {path}: {error.strerror}; what was there before is untouched") from error
@@ -98,7 +122,13 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
             partial.unlink()
 
 
-def _sync_folder(path: Path) -> None:
+def sync_file(path: Path) -> None:
+    """Bring what was written to a file to the disk, if there is such a file."""
+    with contextlib.suppress(FileNotFoundError), open(path, "r+b") as file:
+        os.fsync(file.fileno())
+
+
+def sync_folder(path: Path) -> None:
     """Bring the names of a folder to the disk, so that a power cut does not undo what was renamed."""
     with contextlib.suppress(OSError):  # not every system can
         handle = os.open(path, os.O_RDONLY)

@@ -8,12 +8,12 @@ Numba turns `uint64` mixed with a signed integer into `float64`, so make every c
 
 import hashlib
 import inspect
+import logging
 import os
-import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,7 +23,10 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, event, types
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic, overload
+
+from afterstate.kernelcache import KernelCache, prepare_folder, stamp
 
 u64 = np.uint64
 F = TypeVar("F", bound=Callable[..., Any])
@@ -40,50 +43,34 @@ def _has_fast_bit_gather() -> bool:
 
 BIT_GATHER = _has_fast_bit_gather()
 
-# --- the cache folder ------------------------------------------------------------------------------------------------
+# options of Numba that make kernels fast, but are not documented, so that a release may lack them
+LACKING = [name for name in ("_nrt", "forceinline") if not hasattr(getattr(cpu_target, "options", None), name)]
+if LACKING:
+    logging.getLogger("afterstate").warning(
+        "Numba %s does not have %s: kernels work, but slower", numba.__version__, " and ".join(LACKING)
+    )
 
 
-def own_games() -> dict[str, Path]:
-    """Your own games: the files that AFTERSTATE_GAMES lists, by the name of the game."""
-    paths = [Path(text) for text in os.environ.get("AFTERSTATE_GAMES", "").split(os.pathsep) if text]
-    return {path.stem: path for path in paths}
+def _offered(**options: bool) -> dict[str, bool]:
+    """Those of some options that this Numba has."""
+    return {name: value for name, value in options.items() if name not in LACKING}
+
+
+# --- decorators ------------------------------------------------------------------------------------------------------
 
 
 def _source_hash() -> str:
     """Hash of all kernel sources: Numba does not notice a change in a function that is called from another file."""
-    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version} {BIT_GATHER}".encode())
+    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version} {BIT_GATHER} {LACKING}".encode())
     package = Path(__file__).parent
     for path in sorted(package.rglob("*.py")):
         source = path.read_bytes()
-        if b"afterstate.kernel" in source or path.name == "kernel.py":
+        if b"afterstate.kernel" in source or path.name in {"kernel.py", "kernelcache.py"}:
             digest.update(path.relative_to(package).as_posix().encode() + b"\0" + source)
-    for path in own_games().values():
-        with suppress(OSError):  # the error is reported when the game is loaded
-            digest.update(path.as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def _prepare_cache() -> Path | None:
-    """Make the folder for compiled kernels; None if it cannot be written. Folders unused for 30 days are deleted."""
-    try:
-        home = Path(os.environ.get("AFTERSTATE_CACHE") or _cache_home() / "afterstate")
-        folder = home / f"kernels-{_source_hash()}"
-        folder.mkdir(parents=True, exist_ok=True)
-        os.utime(folder)
-    except (OSError, RuntimeError):  # no such place, or no home folder
-        return None
-    for other in home.glob("kernels-*"):
-        with suppress(OSError):  # another process may be tidying up, too
-            if time.time() - other.stat().st_mtime > 30 * 86400:
-                shutil.rmtree(other, ignore_errors=True)
-    return folder if os.access(folder, os.W_OK) else None
-
-
-def _cache_home() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-
-
-CACHE = None if DISABLED else _prepare_cache()
+CACHE = None if DISABLED else prepare_folder(_source_hash())
 
 
 def kernel(function: F) -> F:
@@ -105,13 +92,11 @@ def allocating(function: F) -> F:
 
 
 def _compile(function: F, **options: bool) -> F:
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = "" if CACHE is None else str(CACHE)
-    try:
-        compiled: F = numba.njit(nogil=True, cache=CACHE is not None, error_model="numpy", **options)(function)
-    finally:
-        numba.config.CACHE_DIR = before
-    return compiled
+    compiled: Any = numba.njit(nogil=True, error_model="numpy", **_offered(**options))(function)
+    stamp(function)
+    if CACHE is not None:
+        compiled._cache = KernelCache(function, CACHE, _bodies_for)
+    return compiled  # type: ignore[no-any-return]
 
 
 def _plain(function: F) -> F:
@@ -170,9 +155,8 @@ def specialised(declared: F) -> F:
     dispatch.__doc__ = declared.__doc__
     dispatch.__module__ = declared.__module__
     dispatch.__signature__ = choose.__signature__ = inspect.signature(declared)  # type: ignore[attr-defined]
-    overload(dispatch, strict=False, jit_options={"forceinline": True, "nogil": True, "error_model": "numpy", "_nrt": False})(
-        choose
-    )
+    options = {"nogil": True, "error_model": "numpy", **_offered(forceinline=True, _nrt=False)}
+    overload(dispatch, strict=False, jit_options=options)(choose)
     return dispatch  # type: ignore[return-value]
 
 
@@ -181,6 +165,8 @@ def implement(function: Callable[..., Any], kind: type) -> Callable[[F], F]:
 
     def register(body: F) -> F:
         find_bodies(function)[kind] = body
+        stamp(kind)
+        stamp(body)
         return body
 
     return register
@@ -189,6 +175,12 @@ def implement(function: Callable[..., Any], kind: type) -> Callable[[F], F]:
 def find_bodies(function: Callable[..., Any]) -> dict[type, Callable[..., Any]]:
     """The bodies of a function marked `specialised`, by the class of its first argument."""
     return _bodies[f"{function.__module__}.{function.__name__}"]
+
+
+def _bodies_for(kind: type) -> list[Callable[..., Any]]:
+    """All bodies for a class; those for `object` only if the package asks for them."""
+    ours = "" if kind is not object else "afterstate."
+    return [bodies[kind] for name, bodies in _bodies.items() if kind in bodies and name.startswith(ours)]
 
 
 # --- instructions ----------------------------------------------------------------------------------------------------

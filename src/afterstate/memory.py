@@ -37,10 +37,13 @@ def check_memory(need: int) -> None:
         )
 
 
-def allocate(size: int) -> NDArray[np.float32]:
-    """Zeros aligned to a huge page (so to a cache line too), if there is enough memory."""
+def allocate(size: int, *, used: int | None = None) -> NDArray[np.float32]:
+    """Zeros aligned to a huge page (so to a cache line too), if there is enough memory.
+
+    Memory that stays 0 is free. `used` is how many bytes will be written, if not all.
+    """
     need = 4 * size
-    check_memory(need)
+    check_memory(need if used is None else min(need, used))
     memory = np.zeros(need + HUGE_PAGE, np.uint8)
     start = -memory.ctypes.data % HUGE_PAGE
     return memory[start : start + need].view(np.float32)

@@ -2,6 +2,7 @@
 
 import math
 import re
+from typing import Any
 
 from afterstate.errors import InputError
 
@@ -10,23 +11,27 @@ _TIME = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(us|ms|s|m|h|d)?")
 _BYTES = re.compile(r"(\d{1,12})([kKmMgG]?)")
 _SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30}
 _FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
+_MOST_COUNT = 10**15  # so that sums and products with it fit into 64 bits
+_MOST_TIME = 1e11  # seconds: 3,000 years
 _SECONDS = {"us": 1e-6, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def parse_count(text: str | int, *, name: str = "count", least: int = 1) -> int:
     """Read '100k' as 100000, '2.5M' as 2500000."""
-    if isinstance(text, int):
+    if isinstance(text, int) and not isinstance(text, bool):
         count = text
     else:
-        match = _COUNT.fullmatch(text.replace("_", ""))
+        match = _COUNT.fullmatch(text.replace("_", "")) if isinstance(text, str) else None
         if match is None:
-            raise InputError(f"{name} is a number such as 5000, 100k or 2.5M, not {text[:40]!r}")
+            raise InputError(f"{name} is a number such as 5000, 100k or 2.5M, not {_show(text)}")
         number = float(match[1]) * _FACTORS[match[2].lower()]
         count = round(number)
         if abs(count - number) > 1e-6:
             raise InputError(f"{name} must be a whole number, not {text!r}")
     if count < least:
-        raise InputError(f"{name} must be at least {least}, not {text}")
+        raise InputError(f"{name} must be at least {least}, not {_show(count)}")
+    if count > _MOST_COUNT:
+        raise InputError(f"{name} must be at most {_MOST_COUNT}, not {_show(count)}")
     return count
 
 
@@ -35,58 +40,70 @@ def parse_time(text: str | float, *, name: str = "time", bare: bool = True) -> f
     if isinstance(text, str):
         match = _TIME.fullmatch(text)
         if match is None:
-            raise InputError(f"{name} is written like 90s, 10m or 1h, not {text[:40]!r}")
+            raise InputError(f"{name} is written like 90s, 10m or 1h, not {_show(text)}")
         if match[2] is None and not bare:
             raise InputError(f"{name} {text} has no unit: give {text}s or {text}ms")
         seconds = float(match[1]) * _SECONDS[match[2] or "s"]
     else:
-        seconds = float(text)
-    if not 0 < seconds < math.inf:
-        raise InputError(f"{name} must be more than 0, not {text}")
+        seconds = _float(text)
+    if not 0 < seconds <= _MOST_TIME:
+        raise InputError(f"{name} must be more than 0 and at most {_MOST_TIME:.0f} seconds, not {_show(text)}")
     return seconds
 
 
 def parse_bytes(text: str | int, *, name: str = "size") -> int:
     """Read '64M' as 67108864 bytes; a bare number is bytes."""
-    if isinstance(text, int):
+    if isinstance(text, int) and not isinstance(text, bool):
         return text
-    match = _BYTES.fullmatch(text)
+    match = _BYTES.fullmatch(text) if isinstance(text, str) else None
     if match is None:
-        raise InputError(f"{name} is written in bytes like 512k, 64M or 2G, not {shorten(text, 40)!r}")
+        raise InputError(f"{name} is written in bytes like 512k, 64M or 2G, not {_show(text)}")
     return int(match[1]) << _SHIFTS[match[2].lower()]
 
 
 def parse_rate(text: str | float, *, name: str = "alpha") -> float:
     """Read '0.1' as 0.1, '1/64' as 0.015625."""
-    if not isinstance(text, str):
-        return float(text)
-    top, _, bottom = text.replace(" ", "").partition("/")
-    try:
-        rate = float(top[:40]) / float(bottom[:40] or "1")
-    except (ValueError, ZeroDivisionError):
-        rate = math.nan
+    if isinstance(text, str):
+        top, _, bottom = text.replace(" ", "").partition("/")
+        below = _float(bottom[:40] or "1")
+        rate = _float(top[:40]) / below if below else math.nan
+    else:
+        rate = _float(text)
     if math.isnan(rate):
-        raise InputError(f"{name} is a number such as 0.1 or 1/64, not {shorten(text, 40)!r}")
+        raise InputError(f"{name} is a number such as 0.1 or 1/64, not {_show(text)}")
     return rate
 
 
 def parse_share(text: str | float, *, name: str = "share") -> float:
     """Read '10%' as 0.1, '0.1' as 0.1; from above 0 to 100 %."""
-    try:
-        share = (
-            float(text[:40].removesuffix("%")) / (100 if text.endswith("%") else 1) if isinstance(text, str) else float(text)
-        )
-    except ValueError:
-        share = math.nan
+    if isinstance(text, str):
+        share = _float(text[:40].removesuffix("%")) / (100 if text.endswith("%") else 1)
+    else:
+        share = _float(text)
     if not 0 < share <= 1:
-        raise InputError(f"{name} is a share above 0 and at most 100%, such as 10%, not {shorten(str(text), 40)!r}")
+        raise InputError(f"{name} is a share above 0 and at most 100%, such as 10%, not {_show(text)}")
     return share
+
+
+def _float(value: Any) -> float:
+    """A number as a float; nan for what is none, or too large."""
+    try:
+        return float(value)
+    except (ValueError, TypeError, OverflowError):
+        return math.nan
+
+
+def _show(value: Any) -> str:
+    """What was given, for an error message: text in quotes, a number as it is unless it is endless."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value) if abs(value) < 10**30 else f"a number of {value.bit_length()} bits"
+    return repr(shorten(value, 40)) if isinstance(value, str) else shorten(repr(value), 40)
 
 
 def check_seed(seed: int) -> int:
     """Return a seed if the generator can take it, else raise."""
     if not isinstance(seed, int) or not 0 <= seed < 2**63:
-        raise InputError(f"seed must be a whole number, 0 to 2**63 - 1, not {seed}")
+        raise InputError(f"seed must be a whole number, 0 to 2**63 - 1, not {_show(seed)}")
     return seed
 
 

@@ -8,6 +8,7 @@ that ended it. `Nursery` is the other side.
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -89,22 +90,26 @@ def _is_running(pid: int) -> bool:
 
 def _run(arguments: list[str], log: str) -> int:
     """Run a command line in this process, with its output in a file -> its exit code."""
-    from afterstate.cli.main import main
+    from afterstate.__main__ import main
 
     sys.argv = ["afterstate", *arguments]
     with open(log, "w") as output, contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
         try:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             main()
         except SystemExit as stop:
             return int(stop.code or 0)
         except BaseException:
             traceback.print_exc()
             return 1
+        finally:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
     return 0
 
 
 def _serve() -> None:
     """Obey the orders. This process has no threads when it forks: those of a rehearsal have ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # until a command can meet it
     for line in sys.stdin:
         order, *words = json.loads(line)
         if order == "wait":

@@ -11,6 +11,7 @@ from afterstate.learning.options import TrainOptions
 from afterstate.learning.progress import Listener
 from afterstate.learning.runfolder import RunFolder
 from afterstate.learning.trainer import Trainer, resume, train
+from afterstate.network.modelfile import ModelFile
 
 FAR = 2**32 - 100  # games; and far more moves
 
@@ -24,10 +25,10 @@ def test_counters_beyond_32_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     train(options(), run=tmp_path / "run")
     restore = Trainer.restore
 
-    def restore_far(self: Trainer) -> None:
+    def restore_far(self: Trainer, file: ModelFile) -> None:
         """As if it had played for years."""
-        self.network.training = replace(self.network.training, games=FAR, evaluated=FAR, seconds=1e9, tally=(2.0**40,) * 5)
-        restore(self)
+        file.training = replace(file.training, games=FAR, evaluated=FAR, seconds=1e9, tally=(2.0**40,) * 5)
+        restore(self, file)
 
     monkeypatch.setattr(Trainer, "restore", restore_far)
     told: list[tuple[int, Summary]] = []

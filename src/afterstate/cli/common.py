@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,6 +19,21 @@ def tell_compiling() -> None:
     if not _told:
         _told = True
         print(f"{COMPILING} ...", file=sys.stderr, flush=True)
+
+
+def show_warnings() -> None:
+    """Print what the package warns of as one line each on standard error, beside any progress bar."""
+    import logging
+
+    class Printer(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            with suppress(OSError):  # nobody reads it
+                print(f"warning: {record.getMessage()}", file=sys.stderr, flush=True)
+
+    log = logging.getLogger("afterstate")
+    if not log.handlers:
+        log.addHandler(Printer())
+        log.propagate = False
 
 
 def console(*, to_stderr: bool = False) -> "Console":

@@ -58,7 +58,7 @@ def evaluate(
     count_threads(threads)
     path = find_model(model)
     with compiling():
-        network = load_model(path, mapped=False)
+        network = load_model(path)
         if until is not None:
             find_tile(network.game, until)
         agent = Agent(network, **search)

@@ -14,6 +14,7 @@ from io import TextIOWrapper
 
 import typer
 
+import afterstate
 from afterstate.cli import (
     analyse,
     arena,
@@ -32,6 +33,7 @@ from afterstate.cli import (
     solve,
     train,
 )
+from afterstate.cli.common import show_warnings
 from afterstate.errors import AfterstateError, DivergedError, FileError, InputError, ModelError, ResourceError
 
 
@@ -73,10 +75,9 @@ def version(
     show: bool = typer.Option(False, "--version", help="Print the version and exit."),
 ) -> None:
     if show:
-        from importlib.metadata import version as installed
-
-        print(installed("afterstate"))
+        print(afterstate.__version__)
         raise typer.Exit
+    show_warnings()
 
 
 def exit_code(error: BaseException) -> Exit:

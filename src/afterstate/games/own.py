@@ -1,6 +1,7 @@
 """Games of your own: Python files that AFTERSTATE_GAMES lists. An error in one is one message with its file and line."""
 
 import inspect
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -11,10 +12,18 @@ from traceback import extract_tb
 from typing import Any
 
 from afterstate.errors import AfterstateError, FileError
-from afterstate.kernel import find_bodies, own_games
+from afterstate.kernel import find_bodies
 
-OWN = own_games()
 _PREFIX = "afterstate_own_"
+
+
+def _listed() -> dict[str, Path]:
+    """The files that AFTERSTATE_GAMES lists, by the name of the game."""
+    paths = [Path(text) for text in os.environ.get("AFTERSTATE_GAMES", "").split(os.pathsep) if text]
+    return {path.stem: path for path in paths}
+
+
+OWN = _listed()
 
 
 def load_own(name: str) -> Any:

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from afterstate.errors import FileError, ModelError
+from afterstate.errors import ModelError
+from afterstate.files import reading
 from afterstate.games.results import Results, make_results
 from afterstate.learning.plan import Plan
 from afterstate.learning.runfolder import options_as_dict
 from afterstate.learning.starts import Carousel
 from afterstate.learning.team import Team
-from afterstate.network.modelfile import has_tensors, load_tensors, save_model
-from afterstate.network.network import Network
+from afterstate.network.modelfile import ModelFile, save_model
 from afterstate.network.training import Block, Training
 
 _POOL = ("boards", "extras", "counts")  # what is kept of a Carousel
@@ -29,6 +29,7 @@ class RunState:
     usual: int = 0  # index of the largest tile that at least one game in a hundred reached, in the last block
     in_block: int = 0  # games played in the current block
     block_seconds: float = 0.0
+    measured: int | None = None  # bytes of the metrics that the last checkpoint speaks of
     results: Results = field(default_factory=lambda: make_results(0))  # of the current block
 
     @property
@@ -42,6 +43,7 @@ def describe(plan: Plan, team: Team, state: RunState, *, block: Block | None = N
     return Training(
         options=options_as_dict(plan.options), games=state.games, seconds=state.seconds, usual=state.usual, block=block,
         evaluated=state.evaluated, block_seconds=state.block_seconds, tally=tuple(team.sums().tolist()),
+        measured=state.measured,
     )  # fmt: skip
 
 
@@ -56,24 +58,41 @@ def save_checkpoint(path: Path, plan: Plan, team: Team, state: RunState) -> None
     save_model(team.network, path, more=more)
 
 
-def restore_checkpoint(path: Path, plan: Plan, network: Network, team: Team) -> RunState:
-    """Read the rest of what `save_checkpoint` wrote, after the network itself."""
-    training = network.training
-    part = Results(*(load_tensors(path, [f"block.{name}"])[f"block.{name}"] for name in Results._fields))
+def restore_checkpoint(file: ModelFile, plan: Plan, team: Team) -> RunState:
+    """Read what `save_checkpoint` wrote into a team that has not played yet."""
+    training = team.network.training = file.training
     if len(training.tally) != len(team.sums()):
-        raise ModelError(f"{path} is not a checkpoint: it has no statistics of its current block")
-    team.forget_sums(np.array(training.tally))
+        raise ModelError(f"{file.path} is not a checkpoint: it has no statistics of its current block")
+    with reading(file.path, ModelError):
+        count, results = _restore_block(file, plan)
+        team.forget_sums(np.array(training.tally))
+    file.read_tables(team.network)
     for name, kept in team.tables.kept.items():
-        kept[:] = load_tensors(path, [name])[name]
-    _restore_pools(path, team)
-    count, size = len(part.scores), plan.options.block
-    if count > size:
-        raise FileError(f"{path} holds {count} games of a block of only {size}: set block back to resume")
-    results = make_results(size)
-    results.scores[:count], results.moves[:count], results.largest[:count] = part
+        file.read_into(name, kept)
+    _restore_pools(file, team)
     return RunState(
-        training.games, training.seconds, training.evaluated, training.usual, count, training.block_seconds, results
-    )
+        training.games, training.seconds, training.evaluated, training.usual, count, training.block_seconds, training.measured,
+        results,
+    )  # fmt: skip
+
+
+def _restore_block(file: ModelFile, plan: Plan) -> tuple[int, Results]:
+    """The games of the current block -> how many, and their results."""
+    results = make_results(plan.options.block)
+    part = Results(*(file.read(f"block.{name}") for name in Results._fields))
+    count = len(part.scores)
+    if {array.shape for array in part} != {(count,)} or [array.dtype for array in part] != [each.dtype for each in results]:
+        raise ModelError(f"{file.path} is not a checkpoint: the results of its block do not fit together")
+    if count > min(plan.options.block, file.training.games):
+        raise ModelError(
+            f"{file.path} holds {count} games of a block, but the block has {plan.options.block}, and "
+            f"{file.training.games} were played: set block back to resume"
+        )
+    game = plan.game
+    if count and (part.moves.min() < 0 or part.largest.max() > game.top or part.scores.max() > game.most):
+        raise ModelError(f"{file.path} holds games that cannot be of {game!r}")
+    results.scores[:count], results.moves[:count], results.largest[:count] = part
+    return count, results
 
 
 def _pools(team: Team) -> dict[str, Carousel]:
@@ -81,10 +100,10 @@ def _pools(team: Team) -> dict[str, Carousel]:
     return {f"pool.{number}": observer for number, observer in enumerate(observers) if isinstance(observer, Carousel)}
 
 
-def _restore_pools(path: Path, team: Team) -> None:
+def _restore_pools(file: ModelFile, team: Team) -> None:
     """Give each thread the boards that it had; a new thread begins without any."""
     for number, (name, pool) in enumerate(_pools(team).items()):
         names = [f"{name}.{each}" for each in _POOL]
-        if number == 0 or has_tensors(path, names):
+        if number == 0 or all(map(file.has, names)):
             for each, stored in zip(_POOL, names, strict=True):
-                getattr(pool, each)[...] = load_tensors(path, [stored])[stored]
+                file.read_into(stored, getattr(pool, each))

@@ -1,5 +1,6 @@
 """Compile in a separate process: a compiler never frees some 100 MB, but kernels loaded from the cache need no compiler."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -19,7 +20,7 @@ def load_or_compile(load: Callable[[], None], code: str, arguments: Sequence[str
 
     If that process fails, this one compiles. After a stop nothing is loaded.
     """
-    if CACHE is not None and sys.executable and not hasattr(sys, "frozen"):
+    if CACHE is not None and os.access(CACHE, os.W_OK) and sys.executable and not hasattr(sys, "frozen"):
         caller = threading.get_ident()
 
         def refuse() -> None:

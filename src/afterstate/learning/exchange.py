@@ -12,7 +12,7 @@ from afterstate.learning.rules import find_rule
 from afterstate.learning.runfolder import find_model
 from afterstate.network.interop.foreign import FORMATS, check_writable, find_foreign, how_to_read, save_foreign
 from afterstate.network.interop.reading import Reading, split_reading
-from afterstate.network.modelfile import load_model, read_header, save_model
+from afterstate.network.modelfile import open_model, save_model
 from afterstate.network.network import Network
 
 Target = Literal["afterstate", "course", "demo", "tdl"]
@@ -60,7 +60,7 @@ def convert(source: Path | str, target: Path | str, *, to: str | None = None, re
         network, kept = foreign.load_all()
         read_as = FORMATS[foreign.kind].name
     else:
-        network, kept = load_model(path), _find_coherence(path)
+        network, kept = _load_ours(path)
         read_as = "model of this program"
     if kind == "afterstate":
         save_model(network, target, more={} if kept is None else {_name(): kept})
@@ -79,15 +79,13 @@ def _name() -> str:
     return find_rule("tc").kind.kept_as
 
 
-def _find_coherence(path: Path) -> NDArray[np.float32] | None:
-    """E and A of TC in a checkpoint, mapped; None if it has none."""
-    header = read_header(path)
-    tensor = header["tensors"].get(_name())
-    if tensor is None:
-        return None
-    size = sum(16 ** len(pattern) for pattern in header["patterns"].split()) * len(header["stages"].split())
-    if header["context"]:
-        return None  # no other format can hold such a network
-    if tensor["dtype"] != "F32" or tensor["shape"] != [2 * size]:
-        raise ModelError(f"{path} keeps {tensor['shape']} numbers of TC for {size} weights, where {2 * size} are expected")
-    return np.memmap(path, np.float32, mode="r", offset=header["start"] + tensor["data_offsets"][0], shape=(2 * size,))
+def _load_ours(path: Path) -> tuple[Network, NDArray[np.float32] | None]:
+    """A network of ours, and E and A of TC if it is a checkpoint that keeps them."""
+    with open_model(path) as file:
+        network = file.load()
+        kept = file.read(_name()) if file.has(_name()) else None
+    if kept is not None and (kept.dtype != np.float32 or kept.shape != (2 * network.weights.size,)):
+        raise ModelError(
+            f"{path} keeps {kept.shape} numbers of TC, where {2 * network.weights.size} are expected for its weights"
+        )
+    return network, kept

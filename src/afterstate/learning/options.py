@@ -164,8 +164,9 @@ class TrainOptions:
         for name in ("judge", "snapshots"):
             if getattr(self, name) and self.eval_every is None:
                 raise InputError(f"{name} needs evaluations: say after how many games, such as --eval-every 100k")
-        if self.block > MAX_BLOCK:
-            raise InputError(f"a block has at most {MAX_BLOCK} games, not {self.block}")
+        for name, what in (("block", "a block"), ("eval_games", "an evaluation")):
+            if getattr(self, name) > MAX_BLOCK:
+                raise InputError(f"{what} has at most {MAX_BLOCK} games, not {getattr(self, name)}")
         self.phases()
 
     def _check_target(self) -> None:
@@ -242,10 +243,10 @@ class TrainOptions:
     def changed(self, given: dict[str, Any]) -> "TrainOptions":
         """These options with the changes of a resume; refuse a change that contradicts what was learned so far."""
         other = replace(self, **given)
-        for spec in fields(self):
-            before, now = getattr(self, spec.name), getattr(other, spec.name)
-            if before != now and spec.name in given and not spec.metadata["free"]:
-                name = spec.name.rstrip("_").replace("_", "-")
+        for field_name in self.contradictions(other):
+            if field_name in given:
+                before, now = getattr(self, field_name), getattr(other, field_name)
+                name = field_name.rstrip("_").replace("_", "-")
                 option = "the game" if name == "game" else f"--{name}"  # which is an argument
                 raise InputError(
                     f"the run was started with {name} {before}, so it cannot continue with {name} {now}; leave {option} out"
@@ -253,6 +254,11 @@ class TrainOptions:
         if self.phases() != other.phases():
             raise InputError("the schedule is in percent of the run, so its --games or --time cannot change when it is resumed")
         return other
+
+    def contradictions(self, other: "TrainOptions") -> list[str]:
+        """The options in which two parts of one run cannot differ, but these do."""
+        fixed = [spec.name for spec in fields(self) if not spec.metadata["free"]]
+        return [name for name in fixed if getattr(self, name) != getattr(other, name)]
 
 
 def normalise(given: dict[str, Any]) -> dict[str, Any]:
@@ -281,7 +287,7 @@ def read_options(values: dict[str, Any], where: str) -> dict[str, Any]:
         wanted: Any = option_type(name)
         kinds = {float: (int, float)}.get(wanted, (wanted,)) + ((str,) if name in TEXT else ())
         if not isinstance(value, kinds) or isinstance(value, bool) is not (wanted is bool):
-            raise FileError(f"{where}: {key} must be of type {wanted.__name__}, not {value!r}")
+            raise FileError(f"{where}: {key} must be of type {wanted.__name__}, not {value!r:.60}")
         found[name] = value
     return found
 

@@ -6,10 +6,8 @@ from afterstate.errors import InputError
 from afterstate.learning.plan import Plan
 from afterstate.learning.runfolder import find_model
 from afterstate.network.inherit import check_heir, inherit
-from afterstate.network.modelfile import load_model, read_header
+from afterstate.network.modelfile import load_model, open_model
 from afterstate.network.network import Network
-
-_TAKEN = ("game", "rules", "size", "symmetry", "context", "target")  # options that a header has by the same name
 
 
 def with_model(given: dict[str, Any]) -> dict[str, Any]:
@@ -17,10 +15,11 @@ def with_model(given: dict[str, Any]) -> dict[str, Any]:
     if given.get("from_") is None:
         return given
     path = find_model(given["from_"])
-    header = read_header(path)
-    model = {name: header[name] for name in _TAKEN}
-    model |= {"symmetry": int(header["symmetry"]), "network": header["patterns"].replace(" ", ",")}
-    model |= {"stages": header["stages"].replace(" ", ",")}
+    with open_model(path) as file:
+        source = file.describe()
+    model: dict[str, Any] = {"game": source.game.name, "rules": source.game.rules, "size": str(source.game.shape)}
+    model |= {"symmetry": source.symmetry, "context": source.context, "target": source.target}
+    model |= {"network": ",".join(source.patterns), "stages": ",".join(map(str, source.stages))}
     if given.get("game", model["game"]) != model["game"]:
         raise InputError(f"{path} is a model for {model['game']}, not for {given['game']}")
     return model | {name: value for name, value in given.items() if value is not None}

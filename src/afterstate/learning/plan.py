@@ -2,16 +2,19 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
-from afterstate.errors import FileError
+from afterstate.errors import FileError, ModelError
+from afterstate.files import reading
 from afterstate.games.game import Game, make
 from afterstate.games.points import check_rules
 from afterstate.learning.backups import Backup, make_backup
-from afterstate.learning.options import Phase, TrainOptions
+from afterstate.learning.options import Phase, TrainOptions, read_options
 from afterstate.learning.rules import RULES
 from afterstate.learning.runfolder import RunFolder
 from afterstate.memory import check_memory
 from afterstate.network.fold import find_host
+from afterstate.network.modelfile import ModelFile
 from afterstate.network.network import Network, check_stages, count_weights
 from afterstate.network.patterns import default_network, default_symmetry, parse_patterns
 
@@ -96,15 +99,24 @@ def new_network(plan: Plan) -> Network:
     )
 
 
-def check_same(network: Network, plan: Plan, folder: RunFolder) -> None:
-    """Refuse a checkpoint that does not match the run's config."""
-    pairs = {
+def check_same(file: ModelFile, plan: Plan, folder: RunFolder) -> None:
+    """Refuse a checkpoint that is not of the run that config.toml describes. What a resume may change may differ."""
+    network = file.describe(plan.game)
+    pairs: dict[str, tuple[Any, Any]] = {
         "network": (plan.patterns, network.patterns),
         "stages": (plan.stages, network.stages),
         "context": (plan.context, network.context),
         "symmetry": (plan.symmetry, network.symmetry),
         "target": (plan.options.target, network.target),
     }
+    if not file.training.options:
+        raise ModelError(f"{file.path} is not a checkpoint: it does not say which options its run had")
+    with reading(file.path, ModelError):
+        stored = TrainOptions(**read_options(dict(file.training.options), str(file.path)))
+        before = make_plan(replace(stored, games=plan.options.games, time=plan.options.time)).options
+        pairs["schedule"] = plan.phases, tuple(stored.phases())
+    for name in before.contradictions(plan.options):
+        pairs[name.rstrip("_")] = getattr(plan.options, name), getattr(before, name)
     for key, (said, found) in pairs.items():
         if said != found:
             raise FileError(f"{folder.config} says {key} {said}, but {folder.last} holds {found}: set it back to resume")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from afterstate.errors import FileError, InputError
-from afterstate.files import parse_toml
+from afterstate.files import parse_toml, reading
 from afterstate.learning.figures import Report, check_report, read_report
 from afterstate.learning.options import TrainOptions, read_options
 from afterstate.units import shorten
@@ -60,15 +60,12 @@ def load_recipe(name: str) -> Recipe:
         raise InputError(
             f"no recipe is called {shorten(name)!r}; there are: {', '.join(recipe_names())}; or give a file that ends in .toml"
         )
-    try:
+    with reading(f"the recipe {shorten(name)}"):
         with open(path, "rb") as file:
             raw = file.read(LONGEST + 1)
-        text = raw.decode("utf-8")
-    except (OSError, ValueError) as error:
-        raise FileError(f"cannot read the recipe {shorten(name)}: {getattr(error, 'strerror', None) or error}") from error
-    if len(raw) > LONGEST:
-        raise FileError(f"{shorten(name)} is not a recipe: it is longer than {LONGEST} bytes")
-    return _parse(path.stem, text, name)
+        if len(raw) > LONGEST:
+            raise FileError(f"{shorten(name)} is not a recipe: it is longer than {LONGEST} bytes")
+        return _parse(path.stem, raw.decode("utf-8"), name)
 
 
 def _parse(name: str, text: str, where: str) -> Recipe:
@@ -84,10 +81,10 @@ def _parse(name: str, text: str, where: str) -> Recipe:
     if not isinstance(options, dict) or not options:
         raise FileError(f"{where} has no [train] with options in it")
     if not isinstance(version, int) or isinstance(version, bool):
-        raise FileError(f"{where}: version must be a whole number, not {version!r}")
+        raise FileError(f"{where}: version must be a whole number, not {version!r:.60}")
     for key in ("about", "takes", "expect"):
         if not isinstance(table.get(key, ""), str):
-            raise FileError(f"{where}: {key} must be text, not {table[key]!r}")
+            raise FileError(f"{where}: {key} must be text, not {table[key]!r:.60}")
     found = read_options(options, where)
     if "recipe" in found:
         raise FileError(f"{where}: a recipe cannot name another one")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -9,14 +10,17 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from afterstate.errors import FileError, InputError, ModelError, ResourceError
-from afterstate.files import atomic_write, hold_folder, is_file, is_finite, is_folder, parse_json, parse_toml
+from afterstate.errors import FileError, ModelError, ResourceError
+from afterstate.files import atomic_write, hold_folder, is_file, is_folder, parse_toml, reading, sync_folder
+from afterstate.learning.metrics import Metrics
 from afterstate.learning.options import TrainOptions, read_options
 from afterstate.network.interop.reading import split_reading
 from afterstate.network.modelfile import read_training
 from afterstate.network.training import Block
 
 ROOT = Path("runs")
+_LONGEST_CONFIG = 1_000_000  # bytes
+_LAST_OPTION = re.compile(rb"^(# )?recipe =", re.MULTILINE)  # `write_config` writes every option, and this one last
 
 
 class RunFolder:
@@ -58,9 +62,12 @@ class RunFolder:
         next free name, or fail if the name was given.
         """
         while True:
+            new = [parent for parent in self.path.absolute().parents if not is_folder(parent)]
             try:
                 self.path.mkdir(parents=True, exist_ok=True)
                 self.last.parent.mkdir()
+                for parent in (self.path.parent, *(parent.parent for parent in new)):
+                    sync_folder(parent)
                 break
             except FileExistsError as error:
                 if self._root is None or not is_folder(self._root):
@@ -110,16 +117,16 @@ class RunFolder:
             file.write("".join(lines).encode())
 
     def read_config(self) -> TrainOptions:
-        """The options that the run was started with; an unknown key is an error."""
-        try:
+        """The options that the run was started with; an unknown key is an error, and so is a file that was cut off."""
+        with reading(self.config):
             with open(self.config, "rb") as file:
-                values = parse_toml(file.read())
-        except (OSError, ValueError) as error:
-            raise FileError(f"cannot read {self.config}: {error}") from error
-        try:
-            return TrainOptions(**read_options(values, str(self.config)))
-        except InputError as error:
-            raise FileError(f"{self.config}: {error}") from error
+                text = file.read(_LONGEST_CONFIG + 1)
+            if len(text) > _LONGEST_CONFIG:
+                raise FileError(f"{self.config} is longer than {_LONGEST_CONFIG} bytes: it is not the config of a run")
+            options = TrainOptions(**read_options(parse_toml(text), str(self.config)))
+        if not _LAST_OPTION.search(text):
+            raise FileError(f"{self.config} is cut off: the last of its options, recipe, is not there, not even as a comment")
+        return options
 
     def _check_room(self, room: int) -> None:
         """Refuse to start a run whose checkpoints would not fit on the disk."""
@@ -142,22 +149,7 @@ class RunFolder:
 
     def read_metrics(self) -> list[dict[str, Any]]:
         """All lines of the metrics; a last line that was cut off is ignored."""
-        records = []
-        try:
-            lines = self.metrics.read_bytes().splitlines() if self.metrics.exists() else []
-        except OSError as error:
-            raise FileError(f"cannot read {self.metrics}: {error.strerror}") from error
-        for number, line in enumerate(lines, start=1):
-            try:
-                record = parse_json(line)
-            except ValueError as error:
-                if number == len(lines):
-                    break
-                raise FileError(f"{self.metrics}, line {number}: not JSON") from error
-            if wrong := _wrong_field(record):
-                raise FileError(f"{self.metrics}, line {number}: not a line of metrics: {wrong!r} is missing or wrong")
-            records.append(record)
-        return records
+        return Metrics(self.metrics).lines()
 
     def best_so_far(self) -> Block | None:
         """The games that the best checkpoint was kept for; None if there is none yet."""
@@ -206,40 +198,6 @@ def find_model(path: Path | str) -> Path:
     if not is_file(split_reading(path)[0]):
         raise FileError(f"there is no model or run {path}")
     return path
-
-
-_WHOLE = ("games", "count", "win_tile")
-_PERHAPS = ("interval", "moves_per_s", "training_seconds")  # may be null: a block of one game has no interval
-
-
-def _wrong_field(record: Any) -> str | None:
-    """The first field of a metrics line that readers need but cannot use; None if all are valid."""
-    if not isinstance(record, dict):
-        return "kind"
-    sound = {"kind": record.get("kind") in ("block", "eval"), "reached": _are_rates(record.get("reached"))}
-    sound |= {name: type(record.get(name)) is int and _is_number(record[name]) for name in _WHOLE}
-    sound["count"] = sound["count"] and record["count"] > 0
-    sound |= {"mean": _is_number(record.get("mean")), "win_rate": _is_rate(record.get("win_rate"))}
-    sound |= {name: record.get(name) is None or _is_number(record[name]) for name in _PERHAPS}
-    sound["interval"] &= "interval" in record
-    sound |= {name: is_finite(value) for name, value in record.items() if name not in sound}
-    return next((name for name, is_sound in sound.items() if not is_sound), None)
-
-
-def _are_rates(reached: Any) -> bool:
-    """Whether this maps tiles to rates."""
-    if not isinstance(reached, dict) or not reached:
-        return False
-    return all(tile.isdecimal() and _is_rate(rate) for tile, rate in reached.items())
-
-
-def _is_rate(value: Any) -> bool:
-    return _is_number(value) and 0 <= value <= 1
-
-
-def _is_number(value: Any) -> bool:
-    """Whether this is a number that can be plotted: no bool, no NaN, and within 64 bits."""
-    return type(value) in (int, float) and abs(value) < 2**63
 
 
 def options_as_dict(options: TrainOptions) -> dict[str, Any]:

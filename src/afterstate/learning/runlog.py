@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from afterstate.errors import FileError, ResourceError
-from afterstate.files import atomic_write, is_file
+from afterstate.files import atomic_write, is_file, reading, sync_file, sync_folder
 from afterstate.games.game import Game
 from afterstate.games.results import Results
 from afterstate.learning.gamesfile import GamesFile
@@ -47,13 +47,24 @@ class RunLog:
         """Add the results of games number first, first + 1, ..."""
         self.games.write(first, results)
 
-    def rewind(self, games: int, *, blocks: int, evals: int) -> str | None:
+    def sync(self) -> int:
+        """Bring all that was measured to the disk -> the bytes of the metrics."""
+        try:
+            for path in (self.folder.games, self.folder.csv, self.folder.metrics):
+                sync_file(path)
+            sync_folder(self.folder.path)
+            return self.folder.metrics.stat().st_size if is_file(self.folder.metrics) else 0
+        except OSError as error:
+            raise ResourceError(f"cannot write to {self.folder.path}: {error.strerror}") from error
+
+    def rewind(self, games: int, *, blocks: int, evals: int, measured: int | None) -> str | None:
         """Drop what was measured after a checkpoint at game number `games` -> what to tell if results of games are missing.
 
-        Its last finished block ended at game number `blocks`, its last evaluation was at `evals`.
+        Its last finished block ended at game number `blocks`, its last evaluation was at `evals`, and `measured` bytes of the
+        metrics were on the disk before it.
         """
         last = {"block": blocks, "eval": evals}
-        kept = [record for record in self.folder.read_metrics() if record["games"] <= last[record["kind"]]]
+        kept = [record for record in self._read_metrics(measured) if record["games"] <= last[record["kind"]]]
         with atomic_write(self.folder.metrics) as file:
             file.write("".join(json.dumps(record) + "\n" for record in kept).encode())
         with atomic_write(self.folder.csv) as file:
@@ -62,6 +73,17 @@ class RunLog:
         if not missing:
             return None
         return f"the results of games {games - missing + 1:,} to {games:,} are not known: {self.folder.games} was too short"
+
+    def _read_metrics(self, measured: int | None) -> list[dict[str, Any]]:
+        """The metrics. A power cut may leave anything behind the last checkpoint, so that part may be damaged."""
+        try:
+            return self.folder.read_metrics()
+        except FileError:
+            if measured is None or self.folder.metrics.stat().st_size <= measured:
+                raise
+            with reading(self.folder.metrics):
+                os.truncate(self.folder.metrics, measured)
+            return self.folder.read_metrics()
 
     def set_aside(self) -> Path | None:
         """Move all measurements to a new folder in the run -> the folder; None if there are none."""

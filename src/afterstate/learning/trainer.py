@@ -25,7 +25,7 @@ from afterstate.learning.team import Team
 from afterstate.learning.update import MOVES
 from afterstate.learning.watch import COLLAPSED, Watch, has_run_away, is_better
 from afterstate.network.fold import fold
-from afterstate.network.modelfile import load_model, save_model
+from afterstate.network.modelfile import ModelFile, open_model, save_model
 from afterstate.network.network import Network
 from afterstate.network.training import Block
 
@@ -91,13 +91,13 @@ def resume(
 def _resume(folder: RunFolder, given: dict[str, Any], listener: Listener | None, stop: threading.Event | None) -> Run:
     plan = make_plan(folder.read_config().changed(given))
     count_threads(plan.options.threads)
-    saved = folder.last.exists()
-    network = load_model(folder.last, game=plan.game) if saved else new_network(plan)
-    check_same(network, plan, folder)
-    trainer = Trainer(plan, folder, network, listener, stop)
-    if saved:
-        trainer.restore()
+    if folder.last.exists():
+        with open_model(folder.last) as file:
+            check_same(file, plan, folder)
+            trainer = Trainer(plan, folder, new_network(plan), listener, stop)
+            trainer.restore(file)
     else:
+        trainer = Trainer(plan, folder, new_network(plan), listener, stop)
         trainer.start_again()
         trainer.find_origin()
     folder.make_folders()
@@ -368,9 +368,10 @@ class Trainer:
     # --- checkpoints ---------------------------------------------------------------------------------------------------
 
     def save(self) -> None:
-        """Write the last checkpoint, if the values have not diverged."""
+        """Write the last checkpoint, if the values have not diverged. What was measured is on the disk before it."""
         self._check_values()
         began = perf_counter()
+        self.state.measured = self.log.sync()
         save_checkpoint(self.folder.last, self.plan, self.team, self.state)
         ended = perf_counter()
         self.next_save = ended + max(self.options.save_every, (ended - began) / SAVE_SHARE)
@@ -381,11 +382,11 @@ class Trainer:
         if self.saved != self.state.mark or not self.folder.last.exists():
             self.save()
 
-    def restore(self) -> None:
-        """Continue from the last checkpoint."""
-        state = self.state = restore_checkpoint(self.folder.last, self.plan, self.network, self.team)
+    def restore(self, file: ModelFile) -> None:
+        """Continue from a checkpoint."""
+        state = self.state = restore_checkpoint(file, self.plan, self.team)
         self.saved = state.mark
-        lost = self.log.rewind(state.games, blocks=state.games - state.in_block, evals=state.evaluated)
+        lost = self.log.rewind(state.games, blocks=state.games - state.in_block, evals=state.evaluated, measured=state.measured)
         for record in self.folder.read_metrics():
             if record["kind"] == "block":
                 self.watch.see(record)

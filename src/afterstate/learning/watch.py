@@ -55,7 +55,7 @@ class Watch:
 
         In sound runs the mean error is at most half the mean score, after optimistic first values at most that much more.
         """
-        known = [block for block in self._blocks if "mean_error" in block]
+        known = [block for block in self._blocks if None not in map(block.get, ("mean_error", "out_of_range", "alpha"))]
         if self.warned or not known:
             return
         error, outside = _mean(known, "mean_error"), _mean(known, "out_of_range")

@@ -27,13 +27,12 @@ class Training:
     evaluated: int = 0  # games played by the last evaluation
     block_seconds: float = 0.0  # of the current block
     tally: tuple[float, ...] = ()  # of the current block, see `update.Tally`
+    measured: int | None = None  # bytes of the metrics that were on the disk before this checkpoint
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON; without `block` if there is none."""
+        """For JSON; without what is not known."""
         values = asdict(self) | {"options": dict(self.options), "tally": list(self.tally)}
-        if self.block is None:
-            del values["block"]
-        return values
+        return {name: value for name, value in values.items() if value is not None}
 
     @classmethod
     def read(cls, values: Any) -> "Training":
@@ -41,18 +40,19 @@ class Training:
         if not isinstance(values, dict) or not set(values) <= {spec.name for spec in fields(cls)}:
             raise ValueError("its training is not a record of a run")
         known = dict(values)
-        kinds: dict[str, Any] = {"options": dict, "games": int, "usual": int, "evaluated": int, "tally": list}
+        kinds: dict[str, Any] = {"options": dict, "games": int, "usual": int, "evaluated": int, "measured": int, "tally": list}
         kinds |= {"seconds": (int, float), "block_seconds": (int, float), "block": dict}
         for name, value in known.items():
-            if not isinstance(value, kinds[name]) or isinstance(value, bool):
+            is_odd = isinstance(value, bool) or (isinstance(value, int | float) and not 0 <= value <= _MOST)
+            if is_odd or not isinstance(value, kinds[name]):
                 raise ValueError(f"the {name} of its training is {value!r:.60}")
         try:
             if "tally" in known:
                 known["tally"] = tuple(float(number) for number in known["tally"])
             if "block" in known:
                 told = {"count": Block.count} | known["block"]
-                known["block"] = Block(**{name: kind(told[name]) for name, kind in _BLOCK.items()})
-                if known["block"].count < 1:
+                block = known["block"] = Block(**{name: kind(told[name]) for name, kind in _BLOCK.items()})
+                if not (1 <= block.count <= _MOST and 0 <= block.games <= _MOST):
                     raise ValueError("its training has a block without games")
         except (KeyError, TypeError, OverflowError) as error:
             raise ValueError(f"its training is not a record of a run: {error}") from error
@@ -60,3 +60,4 @@ class Training:
 
 
 _BLOCK: dict[str, Any] = {"games": int, "win_rate": float, "mean": float, "count": int}
+_MOST = 2**53  # of games or seconds; a float holds any whole number up to here

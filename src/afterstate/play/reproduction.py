@@ -221,7 +221,7 @@ class _Task:
 
     def _measure(self, at: int, threads: int | None, on_tick: Callable[[Share], None] | None) -> dict[str, Any] | None:
         """Play with the last network and learning off, other games than those of the evaluations; None if it was stopped."""
-        agent = Agent(load_model(self.folder.last, game=self.game, mapped=False), depth=self.report.depth)
+        agent = Agent(load_model(self.folder.last, game=self.game), depth=self.report.depth)
         agent.prepare()
         seed = (self.options.seed + 1) % 2**63
         match = measure(agent, games=self.games, seed=seed, threads=threads, on_tick=on_tick)

@@ -2,9 +2,10 @@
 
 import secrets
 from time import perf_counter
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from fastapi import Query
 
 from afterstate.engine.record import Record, format_moves, parse_moves
 from afterstate.engine.record import replay as play_again
@@ -154,6 +155,10 @@ def move(library: Library, request: messages.Ask) -> messages.Answer:
         return messages.Answer(
             board=game.format(state), move=_name(choice.move), values=_values(choice), depth=_depth(agent, choice), ms=ms
         )
+
+
+def move_by_address(library: Library, request: Annotated[messages.AskByAddress, Query()]) -> messages.Answer:
+    return move(library, request)
 
 
 def analyse(library: Library, request: messages.Ask) -> messages.Analysis:

@@ -9,16 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from afterstate.errors import AfterstateError, FileError, InputError
+from afterstate.errors import AfterstateError, FileError, InputError, ResourceError
+from afterstate.files import is_file
 from afterstate.games.game import Game, make
 from afterstate.learning.runfolder import RunFolder
 from afterstate.network.interop.reading import split_reading
-from afterstate.network.modelfile import load_model, read_header, read_training
+from afterstate.network.modelfile import load_model, open_model
 from afterstate.network.network import Network
 from afterstate.play.agent import Agent
 from afterstate.web import messages
 
-NETWORKS = 4  # that stay loaded; they are mapped files, so this limits address space more than memory
+NETWORKS = 4  # that stay loaded, if there is memory for them
 AGENTS = 6  # kept for the next question
 
 
@@ -65,7 +66,8 @@ class Library:
         found = []
         for config in self.runs.glob("*/config.toml"):
             with contextlib.suppress(OSError):  # the folder was just deleted
-                found.append((config.stat().st_mtime, config.parent))
+                if config.is_file():  # a pipe would keep us waiting
+                    found.append((config.stat().st_mtime, config.parent))
         return {make_id(path): RunFolder(path) for _, path in sorted(found, reverse=True)}
 
     def _sources(self) -> list[Source]:
@@ -94,10 +96,15 @@ class Library:
         return messages.Models(models=found, default=found[0].id if found else None)
 
     def _read_facts(self, source: Source) -> messages.Model:
-        version = source.version
+        """What a header says. While a file cannot be used, that of the network which was loaded from it before."""
         known = self._facts.get(source.id)
-        if known is None or known[0] != version:
-            known = self._facts[source.id] = (version, _facts(source))
+        try:
+            version = source.version
+            if known is None or known[0] != version:
+                known = self._facts[source.id] = (version, _facts(source))
+        except (AfterstateError, OSError):
+            if known is None or source.id not in self._networks:
+                raise
         return known[1]
 
     # --- what they are for -------------------------------------------------------------------------------------------------
@@ -113,25 +120,42 @@ class Library:
         raise UnknownError(f"there is no model for {wanted.name} ({wanted.rules}, {wanted.shape}) yet: train one")
 
     def network(self, model: str) -> Network:
-        """Load a network by the id of its model, once; again if its file has changed."""
+        """Load a network by the id of its model, once; again if its file has changed.
+
+        While the file is gone or cannot be used, such as in the middle of a copy, the network that was loaded before goes on.
+        """
         source = next((source for source in self._sources() if source.id == model), None)
-        if source is None:
-            raise UnknownError("there is no such model; /api/models lists them")
         with self._lock:
-            try:
-                version = source.version
-            except OSError as error:
-                raise FileError("the model's file is gone") from error
             known = self._networks.get(model)
-            if known is None or known[0] != version:
-                self._dismiss(model)
-                known = (version, load_model(source.path))
-                self._networks[model] = known
+            try:
+                if source is None:
+                    raise UnknownError("there is no such model; /api/models lists them")
+                version = source.version
+                if known is None or known[0] != version:
+                    known = (version, self._load(source.path))
+                    self._dismiss(model)
+                    self._networks[model] = known
+            except (AfterstateError, OSError) as error:
+                if known is None:
+                    raise (FileError("the model's file is gone") if isinstance(error, OSError) else error) from error
             self._networks.move_to_end(model)
             while len(self._networks) > NETWORKS:
-                oldest, _ = self._networks.popitem(last=False)
-                self._dismiss(oldest)
+                self._drop_oldest()
             return known[1]
+
+    def _load(self, path: Path) -> Network:
+        """Load a network; if there is no memory for it, drop others first."""
+        while True:
+            try:
+                return load_model(path)
+            except ResourceError:
+                if not self._networks:
+                    raise
+                self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        oldest, _ = self._networks.popitem(last=False)
+        self._dismiss(oldest)
 
     def _dismiss(self, model: str) -> None:
         """Drop the agents of a network that is no longer loaded."""
@@ -169,13 +193,14 @@ def game_of(ref: messages.GameRef) -> Game:
 
 def _model_of(folder: RunFolder) -> Path | None:
     try:
-        return folder.model
+        return folder.model if is_file(folder.model) else None
     except AfterstateError:
         return None
 
 
 def _facts(source: Source) -> messages.Model:
-    header, training = read_header(source.path), read_training(source.path)
+    with open_model(source.path) as file:
+        header, training = file.header, file.training
     block = training.block
     game = make(header["game"], rules=header["rules"], size=header["size"])
     patterns = header["patterns"].split()

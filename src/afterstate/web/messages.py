@@ -100,6 +100,12 @@ class Ask(Look):
     size: Short = Field("4x4", description="size of the board, if no model is given: rows x columns")
 
 
+class AskByAddress(Ask):
+    """The same question in an address, where every value is text."""
+
+    model_config = ConfigDict(extra="forbid", strict=False)
+
+
 class Why(Strict):
     model: Id
     board: BoardText

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from afterstate.errors import AfterstateError, FileError, InputError
 from afterstate.files import is_held
 from afterstate.kernel import on_compile
+from afterstate.learning.metrics import Metrics, Newest
 from afterstate.learning.options import TrainOptions, normalise
 from afterstate.learning.plan import make_plan, new_network
 from afterstate.learning.progress import Listener, Progress
@@ -24,6 +25,7 @@ from afterstate.web import messages
 from afterstate.web.library import Library, UnknownError, make_id
 
 NICE = 10
+READERS = 10_000  # of metrics that are remembered
 PATIENCE = 60.0  # seconds that the server waits for the last checkpoint when it stops
 
 Status = Literal["starting", "running", "stopping", "stopped", "done", "failed"]
@@ -88,6 +90,8 @@ class Runs:
         self.library = library
         self._lock = threading.Lock()
         self._sittings: dict[str, _Sitting] = {}
+        self._reading = threading.Lock()
+        self._readers: dict[Path, Metrics] = {}
 
     def start(self, request: messages.Start) -> messages.Run:
         """Start a run."""
@@ -108,7 +112,7 @@ class Runs:
                 raise BusyError("another process is training this run: wait for its end, or stop it")
             given = normalise(request.model_dump(exclude_none=True))
             options = make_plan(folder.read_config().changed(given)).options
-            if not given and _is_done(options, *_progress_of(folder.read_metrics())):
+            if not given and _is_done(options, *_progress_of(self._metrics(folder).newest())):
                 raise InputError("this run is complete: give a larger total number of games, or a longer total time")
             return self._begin(_Sitting(folder.path, options), lambda **how: go_on(folder.path, given, **how))
 
@@ -169,14 +173,20 @@ class Runs:
     def facts(self, id_: str) -> messages.Run:
         """One run as it is now."""
         folder = self._folder(id_)
-        return self._facts(id_, folder, folder.read_metrics())
+        return self._facts(id_, folder, self._metrics(folder).newest())
 
-    def _facts(self, id_: str, folder: RunFolder, records: list[dict[str, Any]]) -> messages.Run:
+    def _metrics(self, folder: RunFolder) -> Metrics:
+        """The metrics of a run, as far as this server has read them."""
+        with self._reading:
+            if len(self._readers) >= READERS:
+                self._readers.clear()  # runs that are gone; the others are read again
+            return self._readers.setdefault(folder.metrics, Metrics(folder.metrics))
+
+    def _facts(self, id_: str, folder: RunFolder, newest: Newest) -> messages.Run:
         sitting = self._sittings.get(id_)
         options = sitting.options if sitting else make_plan(folder.read_config()).options
-        blocks = [record for record in records if record["kind"] == "block"]
-        last = blocks[-1] if blocks else {}
-        games, seconds = _progress_of(records)
+        last = newest.block or {}
+        games, seconds = _progress_of(newest)
         progress = sitting.progress if sitting else None
         if progress is not None:
             games, seconds = progress.games, progress.seconds
@@ -195,13 +205,13 @@ class Runs:
     def records(self, run: messages.Id, after: Annotated[int, Query(ge=0, le=10**9)] = 0) -> messages.RunRecords:
         """The metrics of a run from line `after` on."""
         folder = self._folder(run)
-        told = folder.read_metrics()
+        told, newest = self._metrics(folder).since(after)
         known = messages.Record.model_fields
         try:
-            records = [messages.Record(**{key: line[key] for key in line if key in known}) for line in told[after:]]
+            records = [messages.Record(**{key: line[key] for key in line if key in known}) for line in told]
         except ValidationError as error:
             raise FileError(f"{folder.metrics} has a line that cannot be read") from error
-        return messages.RunRecords(run=self._facts(run, folder, told), records=records, next=len(told))
+        return messages.RunRecords(run=self._facts(run, folder, newest), records=records, next=newest.count)
 
 
 def _options(request: messages.Start) -> TrainOptions:
@@ -224,12 +234,12 @@ def _recipes() -> list[messages.RecipeFacts]:
     ]
 
 
-def _progress_of(records: list[dict[str, Any]]) -> tuple[int, float]:
+def _progress_of(newest: Newest) -> tuple[int, float]:
     """Games and seconds so far, from the last line of the metrics."""
-    if not records:
+    if newest.last is None:
         return 0, 0.0
-    seconds = records[-1].get("training_seconds")
-    return int(records[-1]["games"]), float(seconds) if isinstance(seconds, int | float) else 0.0
+    seconds = newest.last.get("training_seconds")
+    return int(newest.last["games"]), float(seconds) if isinstance(seconds, int | float) else 0.0
 
 
 def _is_done(options: TrainOptions, games: int, seconds: float) -> bool:

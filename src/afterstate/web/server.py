@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import inspect
 import os
+import re
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -21,6 +22,7 @@ from afterstate.errors import AfterstateError, FileError, ModelError, ResourceEr
 from afterstate.kernel import on_compile
 from afterstate.web import answers, messages
 from afterstate.web.about import State, about
+from afterstate.web.access import Access
 from afterstate.web.guard import LOOPBACK, Guard
 from afterstate.web.library import Library, UnknownError
 from afterstate.web.runs import BusyError, Runs, step_back
@@ -43,6 +45,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     code: {"model": messages.Problem, "description": text}
     for code, text in {
         400: "the input is wrong",
+        401: "the token is missing or wrong",
         404: "not found",
         409: "not possible now, or against the rules",
         413: "too large",
@@ -95,9 +98,12 @@ class Work:
         self.long.shutdown(wait=False, cancel_futures=True)
 
 
-def make_app(library: Library, *, hosts: tuple[str, ...] = LOOPBACK, any_address: bool = False) -> FastAPI:
-    """Make the server. It answers to the names in `hosts`, and to any IP address if `any_address`."""
+def make_app(
+    library: Library, *, hosts: tuple[str, ...] = LOOPBACK, any_address: bool = False, access: Access | None = None
+) -> FastAPI:
+    """Make the server. It answers to the names in `hosts`, to any IP address if `any_address`, and to whom `access` lets in."""
     runs, work, beginning = Runs(library), Work(), Beginning()
+    access = access or Access()
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
@@ -110,9 +116,10 @@ def make_app(library: Library, *, hosts: tuple[str, ...] = LOOPBACK, any_address
         title="Afterstate", version=version("afterstate"), lifespan=life, docs_url=None, redoc_url=None, responses=PROBLEMS,
         description="Ask a player of 2048, Threes! or your own game for a move, let it explain, play, coach and train.",
     )  # fmt: skip
-    app.add_middleware(Guard, hosts=hosts, any_address=any_address)
+    app.add_middleware(Guard, hosts=hosts, any_address=any_address, access=access)
     _add_problems(app)
     _add_page(app)
+    _add_userscript(app, access)
     _add_routes(app, library, runs, work, beginning)
     return app
 
@@ -143,6 +150,19 @@ def _add_page(app: FastAPI) -> None:
         if suffix in TYPES:
             address = "/" if file.name == "index.html" else f"/{file.name}"
             app.get(address, include_in_schema=False)(_serve(file.read_bytes(), TYPES[suffix]))
+
+
+def _add_userscript(app: FastAPI, access: Access) -> None:
+    """The script that lets a model play on the page of `--allow-origin`: made for that site, this server and its key."""
+    text = resources.files("afterstate.web").joinpath("userscript.js").read_text(encoding="utf-8")
+
+    @app.get("/afterstate.user.js", include_in_schema=False)
+    async def userscript(request: Request) -> Response:
+        if access.origin is None:
+            raise UnknownError("the script is made for one site: start the server with --allow-origin https://SITE")
+        filled = {"SITE": access.origin, "SERVER": f"http://{request.headers['host']}", "KEY": access.key or ""}
+        content = re.sub(r"@@(\w+)@@", lambda found: filled[found[1]], text)
+        return Response(content, media_type="text/javascript; charset=utf-8", headers={"cache-control": "no-store"})
 
 
 def _serve(content: bytes, kind: str) -> Callable[[Request], Response]:
@@ -193,6 +213,7 @@ def _add_routes(app: FastAPI, library: Library, runs: Runs, work: Work, beginnin
     add(games, "POST", "watch", "Some moves by a model", long(answers.watch, library))
     add(models, "GET", "models", "The models that can be asked", quick(library.models))
     add(models, "POST", "move", "Here is my board, what now?", quick(answers.move, library))
+    add(models, "GET", "move", "The same for a shell or a bookmark", quick(answers.move_by_address, library))
     add(models, "POST", "analyse", "The four values, and how the game could continue", quick(answers.analyse, library))
     why = "Why a slide has its value: each pattern's and each cell's share"
     add(models, "POST", "explain", why, quick(answers.explain, library))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import IO, Any, Literal, cast
+from typing import IO, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,7 +93,7 @@ class Foreign:
             raise ModelError(f"{self.path}, a {FORMATS[self.kind].name}, cannot be used: {error}") from error
 
     @property
-    def header(self) -> dict[str, Any]:
+    def header(self) -> dict[str, str]:
         """What the header of a model file of ours would say."""
         shape = self.shape
         layout = [orient(pattern, shape.game.shape, shape.symmetry) for pattern in shape.patterns]
@@ -109,36 +109,50 @@ class Foreign:
             "context": "",
             "target": shape.target,
             "training": json.dumps(Training().as_dict()),
-            "tensors": {},
-            "start": 0,
         }
 
-    def load(self, *, game: Game | None = None) -> Network:
-        """The network."""
-        return self._load(game, coherence=False)[0]
-
-    def load_all(self) -> tuple[Network, NDArray[np.float32] | None]:
-        """The network, and E and A of TC side by side, (2 * weights,), if the file keeps them."""
-        return self._load(None, coherence=self.has_coherence)
-
-    def _load(self, game: Game | None, *, coherence: bool) -> tuple[Network, NDArray[np.float32] | None]:
+    def describe(self, game: Game | None = None) -> Network:
+        """The network without its weights, which takes no memory; `game` is the one that it must be for."""
         shape = self.shape
         if game is not None and game is not shape.game:
             raise ModelError(f"{self.path} is a model for {shape.game!r}, not for {game!r}")
-        size = count_weights(shape.patterns, len(shape.stages))
-        check_memory((3 if coherence else 1) * 4 * size)
-        network = Network(
+        return self._make(np.broadcast_to(np.float32(0), (self._size,)))
+
+    def load(self, game: Game | None = None) -> Network:
+        """The network, if there is memory for it."""
+        self.describe(game)
+        network = self._make(allocate(self._size))
+        self.read_tables(network)
+        return network
+
+    def load_all(self) -> tuple[Network, NDArray[np.float32] | None]:
+        """The network, and E and A of TC side by side, (2 * weights,), if the file keeps them."""
+        if not self.has_coherence:
+            return self.load(), None
+        check_memory(3 * 4 * self._size)
+        network, kept = self._make(allocate(self._size)), allocate(2 * self._size)
+        self.read_tables(network, kept)
+        return network, kept
+
+    @property
+    def _size(self) -> int:
+        return count_weights(self.shape.patterns, len(self.shape.stages))
+
+    def _make(self, weights: NDArray[np.float32]) -> Network:
+        shape = self.shape
+        return Network(
             shape.game, shape.patterns, symmetry=shape.symmetry, target=shape.target, stages=shape.stages, context="",
-            weights=allocate(size),
+            weights=weights,
         )  # fmt: skip
-        kept = allocate(2 * size) if coherence else None
+
+    def read_tables(self, network: Network, kept: NDArray[np.float32] | None = None) -> None:
+        """Read the weights into those of a network like the one described, and what TC keeps; both are 0."""
         try:
             with open(self.path, "rb") as file:
                 self._read(file, network, kept)
         except OSError as error:
             raise FileError(f"cannot read {self.path}: {error.strerror}") from error
         _mark_zeros(network)
-        return network, kept
 
     def _read(self, file: IO[bytes], network: Network, kept: NDArray[np.float32] | None) -> None:
         ordered = list(product(range(len(network.stages)), range(len(network.patterns))))

@@ -12,7 +12,7 @@ export class ApiError extends Error {
 const TIMEOUT = 120_000;
 const LONGEST_WAIT = 5_000;
 
-/** Sends the events "away" and "back". */
+/** Sends the events "away", "locked" (it answers, but wants another token) and "back". */
 export const connection = new EventTarget();
 let returned = null;
 
@@ -36,6 +36,7 @@ async function waitForServer() {
     try {
       const answer = await fetch("/api/about", { signal: AbortSignal.timeout(LONGEST_WAIT) });
       if (answer.ok) return;
+      if (answer.status === 401) connection.dispatchEvent(new Event("locked"));
     } catch {
       // Still away: try again after a longer wait.
     }
@@ -50,6 +51,7 @@ async function send(method, path, body) {
   }
   try {
     const answer = await fetch(path, options);
+    if (answer.status === 401) throw new Error("The token is another one.");
     return { status: answer.status, ok: answer.ok, text: await answer.text() };
   } catch {
     goAway();

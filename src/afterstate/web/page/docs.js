@@ -1,7 +1,7 @@
 // The page of the API: shows /openapi.json with examples, curl commands and a form to try each operation.
 
 import { copyFrom } from "./copy.js";
-import { fieldsOf, limitsOf, operationsOf, typeOf } from "./docs-schema.js";
+import { exampleOf, fieldsOf, limitsOf, operationsOf, typeOf } from "./docs-schema.js";
 import { h } from "./dom.js";
 
 // Bodies that work as they are; others are made from the description.
@@ -56,12 +56,17 @@ function codeBlock(label, text) {
     h("pre", { tabindex: 0 }, h("code", {}, text)));
 }
 
-function curl(operation) {
+const TOKEN = '-H "Authorization: Bearer $AFTERSTATE_TOKEN"';
+
+function curl(operation, root) {
+  const needed = operation.parameters.filter((one) => one.in === "query" && one.required);
+  const query = new URLSearchParams(needed.map((one) => [one.name, exampleOf(one.schema, root)]));
   const url = `${location.origin}${operation.path}`;
   const method = operation.method.toUpperCase();
-  if (!operation.body) return method === "GET" ? `curl ${url}` : `curl -X ${method} ${url}`;
+  if (query.size) return `curl ${TOKEN} '${url}?${query}'`;
+  if (!operation.body) return method === "GET" ? `curl ${TOKEN} ${url}` : `curl -X ${method} ${TOKEN} ${url}`;
   const body = JSON.stringify(operation.body.example).replaceAll("'", "'\\''");
-  return `curl ${url} -H 'Content-Type: application/json' -d '${body}'`;
+  return `curl ${TOKEN} ${url} -H 'Content-Type: application/json' -d '${body}'`;
 }
 
 function tryIt(operation) {
@@ -155,7 +160,7 @@ function section(operation, root) {
     table("Parameters", parameterRows(operation, root), true),
     operation.body && table("Request", operation.body.fields, true),
     operation.body && codeBlock("Example", pretty(operation.body.example)),
-    codeBlock("From a shell", curl(operation)),
+    codeBlock("From a shell", curl(operation, root)),
     ...operation.answers.flatMap((answer) => answerBlocks(answer, root)),
     errorsLine(operation),
     tryIt(operation));

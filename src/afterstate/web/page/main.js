@@ -156,6 +156,9 @@ function startConnection() {
     away.textContent = "The server is not reachable. Your game is safe here and continues when it is back.";
     away.hidden = false;
   });
+  connection.addEventListener("locked", () => {
+    away.textContent = "The server was started again. Open the link that afterstate play printed, then this page goes on.";
+  });
   connection.addEventListener("back", () => {
     away.hidden = true;
     announce("The server is back.");
