@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from afterstate.errors import InputError, ModelError
 from afterstate.learning.rules import find_rule
 from afterstate.learning.runfolder import find_model
-from afterstate.network.interop.foreign import FORMATS, check_writable, find_foreign, how_to_read, save_foreign
+from afterstate.network.interop.foreign import FORMATS, find_foreign, how_to_read, save_foreign
 from afterstate.network.interop.reading import Reading, split_reading
 from afterstate.network.modelfile import open_model, save_model
 from afterstate.network.network import Network
@@ -66,7 +66,6 @@ def convert(source: Path | str, target: Path | str, *, to: str | None = None, re
         save_model(network, target, more={} if kept is None else {_name(): kept})
         written_as, told, keeps = "model of this program", Reading(), True
     else:
-        check_writable(network, kind)
         keeps = kind == "tdl"
         save_foreign(network, target, kind, coherence=kept if keeps else None)
         written_as, told = FORMATS[kind].name, how_to_read(network, kind)

@@ -58,7 +58,7 @@ FORMATS: dict[Kind, Format] = {
 
 
 @dataclass(frozen=True)
-class Shape:
+class Held:
     """The network that a file holds."""
 
     game: Game
@@ -85,7 +85,7 @@ class Foreign:
         return any(table.coherence for table in self.tables)
 
     @cached_property
-    def shape(self) -> Shape:
+    def shape(self) -> Held:
         """The network, by the file and by what the reader was told."""
         try:
             return _find_shape(self)
@@ -206,7 +206,7 @@ def find_foreign(path: Path | str, reading: Reading | None = None) -> Foreign | 
 # --- what does it hold? --------------------------------------------------------------------------------------------------
 
 
-def _find_shape(foreign: Foreign) -> Shape:
+def _find_shape(foreign: Foreign) -> Held:
     reading, tables = foreign.reading, foreign.tables
     game = make(reading.game or "2048", rules=reading.rules, size=reading.size or "4x4")
     if FORMATS[foreign.kind].only_2048 and (game.name, str(game.shape)) != ("2048", "4x4"):
@@ -227,7 +227,7 @@ def _find_shape(foreign: Foreign) -> Shape:
     target = reading.target or "afterstate"
     if target not in TARGETS:
         raise InputError(f"the target of a network is {' or '.join(TARGETS)}, not {target!r}")
-    return Shape(game, patterns, symmetry, stages, target)
+    return Held(game, patterns, symmetry, stages, target)
 
 
 def _read_stages(text: str | None, game: Game) -> tuple[int, ...]:
