@@ -47,7 +47,7 @@ def test_there_is_something_to_run() -> None:
     names = {command.split()[1] for command in COMMANDS}
     assert names == {
         *("train", "recipes", "reproduce", "eval", "move", "plot", "report"),
-        *("info", "bench", "perft", "judge", "solve", "play"),
+        *("info", "bench", "perft", "judge", "solve", "play", "convert"),
     }
     assert len(PROGRAMS) == 1
 

@@ -39,6 +39,7 @@ def info(
     with compiling():
         from afterstate.files import is_file, is_folder
         from afterstate.learning.runfolder import find_model
+        from afterstate.network.interop.reading import split_reading
         from afterstate.network.modelfile import load_model
 
     if what is None:
@@ -46,7 +47,7 @@ def info(
             raise InputError("say what to draw: a network such as 8x6, a model or a run")
         _list_presets(as_json=as_json)
         return
-    if not is_file(Path(what)) and not is_folder(Path(what)):
+    if not is_file(split_reading(what)[0]) and not is_folder(Path(what)):
         _network(what, size, isomorphs=isomorphs, svg=svg, as_json=as_json)
         return
     with compiling():

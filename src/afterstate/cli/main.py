@@ -16,8 +16,11 @@ import typer
 
 import afterstate
 from afterstate.cli import (
+    analyse,
+    arena,
     bench,
     conformance,
+    convert,
     evaluate,
     info,
     judge,
@@ -61,7 +64,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (train, recipes, reproduce, evaluate, move, play, plot, report, info, judge, bench, perft, solve, conformance):
+for module in (
+    *(train, recipes, reproduce, evaluate, move, play, plot, report, info, judge, bench, perft, solve),
+    *(convert, analyse, arena, conformance),
+):
     module.register(app)
 
 

@@ -14,6 +14,7 @@ from afterstate.errors import FileError, ModelError, ResourceError
 from afterstate.files import atomic_write, hold_folder, is_file, is_folder, parse_toml, reading, sync_folder
 from afterstate.learning.metrics import Metrics
 from afterstate.learning.options import TrainOptions, read_options
+from afterstate.network.interop.reading import split_reading
 from afterstate.network.modelfile import read_training
 from afterstate.network.training import Block, Training
 
@@ -201,11 +202,14 @@ def is_complete(options: TrainOptions, training: Training) -> bool:
 
 
 def find_model(path: Path | str) -> Path:
-    """A model file as it is, or the best checkpoint of a run folder."""
+    """A model file as it is, or the best checkpoint of a run folder.
+
+    How to read a weight file of another program may follow its name: weights.bin:network=4x6
+    """
     path = Path(path)
     if is_folder(path):
         return RunFolder.open(path).model
-    if not is_file(path):
+    if not is_file(split_reading(path)[0]):
         raise FileError(f"there is no model or run {path}")
     return path
 

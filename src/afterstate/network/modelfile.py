@@ -3,7 +3,8 @@
 Each pattern is a tensor of 16**cells float32 in each context and stage, named by the pattern, the context (from 1) and the
 first tile of later stages: 012345, 012345+1, 012345@16384, 012345+1@16384. `layout` in the header gives the n cells that index
 it: bit k of the tile in the i-th of them is bit k * n + i of the index. The tables lie one after the other. Files are written
-under a temporary name, then renamed in one step. `tensorfile` describes the checksums.
+under a temporary name, then renamed in one step. `tensorfile` describes the checksums. Weight files of other programs are read
+as models, too, see `interop`.
 
 The format afterstate-model-1 is the same without checksums. It is read, for other programs may write it, but not written.
 """
@@ -22,6 +23,7 @@ from afterstate.errors import ModelError
 from afterstate.files import is_finite, parse_json, reading
 from afterstate.games.game import Game, make
 from afterstate.memory import allocate
+from afterstate.network.interop.foreign import Foreign, find_foreign
 from afterstate.network.network import Network, count_weights
 from afterstate.network.tensorfile import TensorFile, open_tensors, write_tensors
 from afterstate.network.training import Training
@@ -123,9 +125,41 @@ class ModelFile:
         self._file.read_into(name, array)
 
 
+class ForeignModel(ModelFile):
+    """A weight file of another program, with the same methods."""
+
+    def __init__(self, foreign: Foreign) -> None:
+        self.path, self.header, self.training = foreign.path, foreign.header, Training()
+        self._foreign = foreign
+
+    def describe(self, game: Game | None = None) -> Network:
+        return self._foreign.describe(game)
+
+    def load(self, game: Game | None = None) -> Network:
+        return self._foreign.load(game)
+
+    def read_tables(self, network: Network) -> None:
+        self._foreign.read_tables(network)
+
+    def has(self, name: str) -> bool:  # noqa: ARG002
+        return False
+
+    def read(self, name: str) -> NDArray[Any]:
+        raise ModelError(f"{self.path} lacks {name}: it is a file of another program, not a checkpoint")
+
+    def read_into(self, name: str, array: NDArray[Any]) -> None:  # noqa: ARG002
+        self.read(name)
+
+
 @contextmanager
 def open_model(path: Path | str) -> Iterator[ModelFile]:
-    """Open a model file. What is read from it stays as it is, whatever happens to the file."""
+    """Open a model file. What is read from it stays as it is, whatever happens to the file.
+
+    It may be of another program; what that does not say may follow its name: weights.bin:network=4x6
+    """
+    if (foreign := find_foreign(path)) is not None:
+        yield ForeignModel(foreign)
+        return
     with open_tensors(Path(path)) as file:
         kind = file.metadata.get("format")
         missing = [key for key in (*_REQUIRED, *(_CHECKS if kind == FORMAT else ())) if key not in file.metadata]

@@ -23,7 +23,7 @@ from afterstate.network.lookup import (
     last_written,
     sum_weights,
 )
-from afterstate.network.patterns import check_patterns, check_symmetry, isomorphic_cells, orient, parse_patterns
+from afterstate.network.patterns import check_patterns, check_symmetry, isomorphic_cells, orient, parse_patterns, places_in
 from afterstate.network.training import Training
 from afterstate.threads import count_threads, share_out
 
@@ -186,12 +186,58 @@ class Network:
         start = int(self.lookup.offsets[number]) + (stage * self.contexts + context) * count_weights(self.patterns)
         return self.weights[start : start + 16 ** len(self.patterns[number])]
 
-    def tiles(self, number: int, stage: int = 0, context: int = 0) -> NDArray[np.float32]:
-        """A copy of one pattern's weights by tile indices, (16,) * cells in the order of `layout`."""
-        cells = len(self.patterns[number])
+    def tiles(self, pattern: int | str, stage: int = 0, context: int = 0) -> NDArray[np.float32]:
+        """A copy of one pattern's weights by tile indices, (16,) * cells.
+
+        A pattern by its number has its axes in the order of `layout`. A pattern as text has them in the order of its digits,
+        and may be any isomorph of a pattern of the network: tiles("3210")[4, 3, 2, 1] is for a 4 in cell 3.
+        """
+        return np.array(self._by_cell(pattern, stage, context)).reshape((16,) * self._cells(pattern))
+
+    def set_table(self, pattern: int | str, values: NDArray[Any], *, stage: int = 0, context: int = 0) -> None:
+        """Set one pattern's weights by tile indices, (16,) * cells finite floats: the inverse of `tiles`, with the same axes.
+
+        Values of more bits than float32 has are rounded. In a later stage 0 means: take the weight of the stage before.
+        """
+        cells, name = self._cells(pattern), f"the table of pattern {pattern!r}"
+        if not isinstance(values, np.ndarray) or values.dtype.kind != "f":
+            kind = values.dtype if isinstance(values, np.ndarray) else type(values).__name__
+            raise InputError(f"{name} is set with an array of floats, not with {kind}")
+        if values.shape != (16,) * cells:
+            raise InputError(f"{name} needs the shape (16,) * {cells}, not {values.shape}")
+        with np.errstate(over="ignore"):
+            rounded = values.astype(np.float32, copy=False)
+        if not np.isfinite(rounded).all():
+            raise InputError(f"{name} is set with values that are nan, infinite or too large for float32")
+        view = self._by_cell(pattern, stage, context)
+        view[...] = rounded.reshape(view.shape)
+
+    def _by_cell(self, pattern: int | str, stage: int, context: int) -> NDArray[np.float32]:
+        """One pattern's weights as a view with an axis of two for each bit, cell by cell, the highest bit of each first."""
+        for name, given, count in (("stage", stage, len(self.stages)), ("context", context, self.contexts)):
+            if not 0 <= given < count:
+                raise InputError(f"this network has {count} of them, so a {name} is 0 to {count - 1}, not {given}")
+        number, cells = self._number(pattern), self._cells(pattern)
+        places: Sequence[int] = range(cells)
+        if isinstance(pattern, str):
+            places = places_in(self.layout[number], pattern, self.game.shape, self.symmetry)
         # axis j of the bits is bit 4 * cells - 1 - j of an index
-        by_cell = [4 * cells - 1 - (bit * cells + cell) for cell in range(cells) for bit in range(3, -1, -1)]
-        return self.table(number, stage, context).reshape((2,) * (4 * cells)).transpose(by_cell).reshape((16,) * cells)
+        axes = [4 * cells - 1 - (bit * cells + place) for place in places for bit in range(3, -1, -1)]
+        return self.table(number, stage, context).reshape((2,) * (4 * cells)).transpose(axes)
+
+    def _number(self, pattern: int | str) -> int:
+        """The number of a pattern that is given by its number, or as text in any of its isomorphs."""
+        if isinstance(pattern, str):
+            layout = orient(pattern, self.game.shape, self.symmetry)
+            if layout not in self.layout:
+                raise InputError(f"this network has no pattern {pattern!r}; it has {', '.join(self.patterns)}")
+            return self.layout.index(layout)
+        if not 0 <= pattern < len(self.patterns):
+            raise InputError(f"this network has the patterns 0 to {len(self.patterns) - 1}, not {pattern}")
+        return pattern
+
+    def _cells(self, pattern: int | str) -> int:
+        return len(self.patterns[self._number(pattern)])
 
     def indices(self, position: State | Afterstate) -> NDArray[np.uint64]:
         """(patterns, symmetry) where in `weights` a position looks."""

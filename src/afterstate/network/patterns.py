@@ -187,6 +187,17 @@ def orient(pattern: str, shape: Shape, symmetry: int) -> tuple[int, ...]:
     return max(tuple(sorted(places)) for places in isomorphic_cells(cells, shape, symmetry))
 
 
+def places_in(layout: Sequence[int], pattern: str, shape: Shape, symmetry: int) -> tuple[int, ...]:
+    """Where in a table's layout the tile of each cell of a pattern stands, the cells in the order as written.
+
+    Any isomorph of the table's pattern will do, with its cells in any order. If several turns fit, all give the same values.
+    """
+    for turned in isomorphic_cells(parse_pattern(pattern, shape), shape, symmetry):
+        if set(turned) == set(layout):
+            return tuple(layout.index(cell) for cell in turned)
+    raise InputError(f"pattern {pattern!r} is no isomorph of {''.join(f'{cell:x}' for cell in layout)!r}")
+
+
 def draw_pattern(pattern: str, shape: Shape) -> list[str]:
     """A pattern as lines of text, filled where it looks: '0145' on 4x4 -> ['■ ■ · ·', '■ ■ · ·', '· · · ·', '· · · ·']."""
     cells = parse_pattern(pattern, shape)

@@ -182,6 +182,10 @@ class Agent:
         best = max(legal, key=lambda slide: found[slide]) if legal else None
         return Choice(best, values, add_up(self._choosers))
 
+    def halt(self) -> None:
+        """End the search that another thread is in, and all later ones: this agent is not needed any more."""
+        self._halt[0] = 1
+
     def play_on(self, state: State, rng: Random, *, moves: int, seconds: float = 0.0) -> Record:
         """Play on from a state, for at most `moves` moves and about `seconds` (0: no limit). `rng` draws the new tiles."""
         self.network.game.own(state)

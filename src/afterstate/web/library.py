@@ -13,6 +13,7 @@ from afterstate.errors import AfterstateError, FileError, InputError, ResourceEr
 from afterstate.files import is_file
 from afterstate.games.game import Game, make
 from afterstate.learning.runfolder import RunFolder
+from afterstate.network.interop.reading import split_reading
 from afterstate.network.modelfile import load_model, open_model
 from afterstate.network.network import Network
 from afterstate.play.agent import Agent
@@ -43,7 +44,7 @@ class Source:
     @property
     def version(self) -> tuple[int, int]:
         """Changes with the file: a run replaces its checkpoints."""
-        status = self.path.stat()
+        status = split_reading(self.path)[0].stat()
         return status.st_mtime_ns, status.st_size
 
 
