@@ -12,6 +12,7 @@ import uvicorn
 from afterstate.web import connections
 from afterstate.web.connections import Connection, Sparing, configure, most_open
 from commandline import PATIENCE
+from hammering import run_apart
 
 GET = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n"
 POST = b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n"
@@ -76,7 +77,7 @@ def limit(monkeypatch: pytest.MonkeyPatch, **seconds: float) -> None:
 
 
 def run(what: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(asyncio.wait_for(what(), PATIENCE))
+    run_apart(asyncio.wait_for(what(), PATIENCE))
 
 
 async def closed(reader: asyncio.StreamReader) -> bytes:

@@ -45,13 +45,13 @@ def test_an_unknown_game_may_be_one_of_your_own() -> None:
 LACKS_LARGEST = DRIFT.replace("@implement(largest, Drift)\n", "")
 
 WRONG = {
-    "a syntax error": (DRIFT.replace("TOP = 15", "TOP = = 15"), 21, "SyntaxError: invalid syntax"),
-    "a name error": (DRIFT.replace("TOP = 15", "TOP = fifteen"), 21, "NameError: name 'fifteen' is not defined"),
+    "a syntax error": (DRIFT.replace("TOP = 15", "TOP = = 15"), 22, "SyntaxError: invalid syntax"),
+    "a name error": (DRIFT.replace("TOP = 15", "TOP = fifteen"), 22, "NameError: name 'fifteen' is not defined"),
     "a missing module": ("\nimport nosuch", 2, "ModuleNotFoundError: No module named 'nosuch'"),
     "an error while it is built": (
         SQUARE.replace("super().__init__(shape)", "self.edge = int('x')"), 14, "ValueError: invalid literal for int()",
     ),
-    "a missing kernel": (LACKS_LARGEST, 24, "Drift has no kernel for largest; write @implement(largest, Drift)"),
+    "a missing kernel": (LACKS_LARGEST, 25, "Drift has no kernel for largest; write @implement(largest, Drift)"),
 }  # fmt: skip
 
 
@@ -71,11 +71,11 @@ def test_a_file_without_build(mine: Path) -> None:
 @pytest.mark.parametrize(
     ("right", "wrong", "words"),
     [
-        ("transpose(board)\n", "transpos(board)\n", "44: this kernel does not compile: NameError: name 'transpos' is"),
+        ("transpose(board)\n", "transpos(board)\n", "45: this kernel does not compile: NameError: name 'transpos' is"),
         (
             "    result, reward = _0, 0\n",
             "    result, reward = _0, 'no'\n",
-            "40: this kernel does not compile: there is no iadd",
+            "41: this kernel does not compile: there is no iadd",
         ),
     ],
 )

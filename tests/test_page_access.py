@@ -110,7 +110,7 @@ def test_an_open_page_says_that_the_token_is_another_one(page: Page, tmp_path: P
         expect(at(page, "board")).to_be_visible()
     fetch = "() => import('/api.js').then(({ api }) => api.get('/api/about')).catch(() => undefined)"
     page.evaluate(fetch)
-    expect(at(page, "server-away")).to_contain_text("not reachable")
+    expect(at(page, "server-away")).to_contain_text("The server is not running")
     with served(tmp_path, "--port", first.port, token="another-token-than-before"):
         expect(at(page, "server-away")).to_contain_text("Open the link that afterstate play printed")
         other = page.context.new_page()

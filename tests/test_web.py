@@ -268,7 +268,7 @@ def test_games_that_cannot_be_coached(page: TestClient, model: str, body: dict[s
         ("/api/slide", {"text": "1 2 3", "slide": "up", **FIRST}, 400, "16 cells"),
         ("/api/slide", {"text": BOARD, "slide": "up", "rng": "0", "rewards": 0}, 422, "rng"),
         ("/api/replay", {"seed": 1, "moves": "UU?"}, 422, "moves"),
-        ("/api/move", {"board": "x" * 1000}, 422, "board"),
+        ("/api/move", {"board": "x" * 3000}, 422, "board"),
         ("/api/move", {"board": BOARD, "model": "../../etc/passwd"}, 404, "no such model"),
         ("/api/move", {"board": BOARD, "depth": 6}, 422, "depth"),
         ("/api/move", {"board": BOARD, "move_time": 60}, 422, "move_time"),
@@ -368,7 +368,7 @@ def test_only_the_files_of_the_page_are_served(page: TestClient, path: str) -> N
 def test_the_page_is_small_and_asks_nobody_else(page: TestClient) -> None:
     folder = Path(af.__file__).parent / "web" / "page"
     files = [file for file in folder.iterdir() if file.is_file()]
-    assert sum(file.stat().st_size for file in files) < 300_000
+    assert sum(file.stat().st_size for file in files) <= 400_000
     for file in files:
         served = page.get("/" if file.name == "index.html" else f"/{file.name}")
         assert served.status_code == 200

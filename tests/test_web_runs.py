@@ -258,8 +258,8 @@ def test_a_poll_reads_only_what_is_new(page: TestClient, runs: Path, original: P
     told = page.get(f"/api/runs/{id_}?after=998").json()
     assert ([record["games"] for record in told["records"]], told["next"]) == ([999, 1000, 1001], 1001)
     assert len(parsed) == 1 + 3
-    (runs / "long" / "metrics.jsonl").write_text(json.dumps(RECORD) + "\n")  # a resume has rewound it
-    assert page.get("/api/runs").json()["runs"][0]["games"] == 1
+    (runs / "long" / "metrics.jsonl").write_text(json.dumps(RECORD | {"games": 400}) + "\n")  # a resume has rewound it
+    assert page.get("/api/runs").json()["runs"][0]["games"] == 400
     assert page.get(f"/api/runs/{id_}?after=1001").json()["next"] == 1
 
 

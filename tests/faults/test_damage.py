@@ -19,7 +19,9 @@ from afterstate.network.network import Network
 from afterstate.network.tensorfile import PIECE, open_tensors, write_tensors
 from commandline import contents
 
-OPTIONS = TrainOptions(network="012,345", method="tc", games=60, block=25, threads=1, starts="carousel", stages="0,64")
+OPTIONS = TrainOptions(
+    network="012,345", method="tc", games=60, block=25, threads=1, starts="carousel", stages="0,64", keep=True
+)
 
 
 @pytest.fixture(scope="module")

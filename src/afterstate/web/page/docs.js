@@ -9,6 +9,7 @@ const EXAMPLES = {
   "/api/new": { game: "2048", seed: 1 },
   "/api/replay": { game: "2048", seed: 1, moves: "DLUR" },
   "/api/slide": { slide: "left" },
+  "/api/try": { slide: "left" },
   "/api/episode": { game: "2048", seed: 1, moves: "DLUR" },
   "/api/coach": { game: "2048", seed: 1, moves: "DLUR" },
   "/api/versus": { games: 20, seed: 1 },
