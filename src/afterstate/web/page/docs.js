@@ -62,9 +62,14 @@ function codeBlock(label, text) {
 
 const TOKEN = '-H "Authorization: Bearer $AFTERSTATE_TOKEN"';
 
-function curl(operation, root) {
+/** Examples of the parameters that an address needs. */
+function neededBy(operation, root) {
   const needed = operation.parameters.filter((one) => one.in === "query" && one.required);
-  const query = new URLSearchParams(needed.map((one) => [one.name, exampleOf(one.schema, root)]));
+  return needed.map((one) => [one.name, exampleOf(one.schema, root)]);
+}
+
+function curl(operation, root) {
+  const query = new URLSearchParams(neededBy(operation, root));
   const url = `${location.origin}${operation.path}`;
   const method = operation.method.toUpperCase();
   if (query.size) return `curl ${TOKEN} '${url}?${query}'`;
@@ -73,11 +78,12 @@ function curl(operation, root) {
   return `curl ${TOKEN} ${url} -H 'Content-Type: application/json' -d '${body}'`;
 }
 
-function tryIt(operation) {
+function tryIt(operation, root) {
+  const examples = Object.fromEntries(neededBy(operation, root));
   const inPath = operation.parameters.map((one) => one.name);
   const controls = operation.parameters.map((one) =>
     h("label", { class: "field" }, h("span", {}, one.name),
-      h("input", { name: one.name, autocomplete: "off", spellcheck: "false" })));
+      h("input", { name: one.name, value: examples[one.name] ?? "", autocomplete: "off", spellcheck: "false" })));
   const example = operation.body ? pretty(operation.body.example) : "";
   const rows = Math.min(14, example.split("\n").length + 1);
   const area = operation.body && h("textarea", { class: "docs-body-text", rows, spellcheck: "false" });
@@ -167,7 +173,7 @@ function section(operation, root) {
     codeBlock("From a shell", curl(operation, root)),
     ...operation.answers.flatMap((answer) => answerBlocks(answer, root)),
     errorsLine(operation),
-    tryIt(operation));
+    tryIt(operation, root));
 }
 
 function navGroup(name, operations) {
