@@ -182,7 +182,7 @@ def test_tc_is_kept(tables: Tables, tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_of_a_run_with_tc(tmp_path: Path) -> None:
-    options = ("--network", "0123,4567", "--threads", "1", "--games", "60", "--block", "30", "--method", "tc")
+    options = ("--network", "0123,4567", "--threads", "1", "--games", "60", "--block", "30", "--method", "tc", "--keep")
     done("train", "2048", *options, "--run", tmp_path / "run")
     last = tmp_path / "run" / "checkpoints" / "last.safetensors"
     assert convert(last, tmp_path / "a.w").coherence

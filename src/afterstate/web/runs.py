@@ -205,9 +205,12 @@ class Runs:
         folder = self._folder(id_)
         if not self.library.owns(folder):
             raise InputError(f"{folder.path} does not lie in {self.library.runs}, so the page leaves it as it is")
+        busy = BusyError("this run is training: stop it first, or wait until it is done")
+        if self.busy == id_:  # perhaps without a folder yet
+            raise busy
         with hold_folder(folder.path) as free:
-            if not free or self.busy == id_:
-                raise BusyError("this run is training: stop it first, or wait until it is done")
+            if not free:
+                raise busy
             yield folder
 
     def _forget(self, id_: str) -> None:
