@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 from afterstate.games.game import Game, make
 
 if TYPE_CHECKING:
+    from fastapi.testclient import TestClient
     from playwright.sync_api import Browser
 
     from browsing import Visit
@@ -114,6 +115,23 @@ def server(original: Path, tmp_path_factory: pytest.TempPathFactory) -> "Iterato
     folder = tmp_path_factory.mktemp("runs")
     shutil.copytree(original, folder / "small")
     with served(folder, make_models(tmp_path_factory.mktemp("models"))[1]) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Two small models, for 2048 and for Threes!."""
+    from serving import make_models
+
+    return make_models(tmp_path_factory.mktemp("models"))
+
+
+@pytest.fixture(scope="module")
+def page(models: list[Path], tmp_path_factory: pytest.TempPathFactory) -> "Iterator[TestClient]":
+    """The server with these models, asked without a port."""
+    from serving import client
+
+    with client(tmp_path_factory.mktemp("runs"), *models) as opened:
         yield opened
 
 

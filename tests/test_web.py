@@ -1,7 +1,6 @@
 """The server's answers: games, questions to a model, the coach; and what it refuses."""
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import afterstate as af
 from afterstate.play.evaluation import measure
 from afterstate.web.guard import MAX_BODY, POLICY
 from commandline import PATIENCE, read_json
-from serving import BOARD, HERE, OVER, ask, client, make_models
+from serving import BOARD, HERE, OVER, ask
 
 GAMES = [
     ("2048", "standard"),
@@ -27,17 +26,6 @@ FIRST = {"rng": "0123456789abcdef", "rewards": 0}
 def digits(game: af.Game, position: af.State | af.Afterstate) -> str:
     """A position in the page's format."""
     return "".join("0123456789abcdefgh"[index] for index in game.cells(position))
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return make_models(tmp_path_factory.mktemp("models"))
-
-
-@pytest.fixture(scope="module")
-def page(models: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    with client(tmp_path_factory.mktemp("runs"), *models) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """The server's answers about games that were played: who made which move, records for files, puzzles."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,20 +9,9 @@ from fastapi.testclient import TestClient
 import afterstate as af
 from afterstate.play.puzzles import CLEAR, find_puzzles
 from afterstate.rng import Purpose
-from serving import ask, client, make_models
+from serving import ask
 
 THREES = {"game": "threes", "rules": "tcg2022"}
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return make_models(tmp_path_factory.mktemp("models"))
-
-
-@pytest.fixture(scope="module")
-def page(models: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    with client(tmp_path_factory.mktemp("runs"), *models) as opened:
-        yield opened
 
 
 def model_for(page: TestClient, game: str) -> str:

@@ -1,29 +1,16 @@
 """Frames of a watched game, games that begin elsewhere, and slides that are only tried."""
 
 import math
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
 import afterstate as af
-from serving import BOARD, ask, client, make_models
+from serving import BOARD, ask
 
 GOING = ("position", "rng", "rewards", "score")
 START = "2 4 8 16 / 0 2 4 8 / 0 0 2 4 / 0 0 0 2"
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return make_models(tmp_path_factory.mktemp("models"))
-
-
-@pytest.fixture(scope="module")
-def page(models: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    with client(tmp_path_factory.mktemp("runs"), *models) as opened:
-        yield opened
 
 
 def watched(page: TestClient, game: str, **more: Any) -> tuple[dict[str, Any], Any]:
