@@ -12,7 +12,7 @@ import { analyseHash, readAnalyse } from "./links.js";
 import { LONGEST, besides, guessRef, textOf } from "./notation.js";
 import { Setup } from "./setup.js";
 import { keep, loadGame, lookAhead, setting } from "./store.js";
-import { refused, t } from "./texts.js";
+import { refused, t, way } from "./texts.js";
 import { Timeline } from "./timeline.js";
 import { TrainCard } from "./trainnow.js";
 import { Tryout, drawOutcome } from "./tryout.js";

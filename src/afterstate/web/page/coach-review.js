@@ -124,9 +124,10 @@ export class Review {
     const where = over ? t("coach.end") : t("word.moveof", { n: full(ply + 1), all: full(answer.plies) });
     const who = over ? "" : this.mover(ply);
     const chips = over ? t("coach.nomore") : fourOf(answer, ply).map((one) => chip(one));
-    const said = over ? "" : `${who ? `${who}: ` : ""}${verdict(answer, ply).replace(/[^.。]$/, `$&${t("word.stop")}`)}`;
+    const told = () => verdict(answer, ply).replace(/[^.。]$/, `$&${t("word.stop")}`);
+    const luck = () => t("coach.tile", { luck: signed(answer.luck[ply]) });
     const lost = over ? t("coach.final", { score: full(answer.score) })
-      : `${said} ${t("coach.tile", { luck: signed(answer.luck[ply]) })}`;
+      : `${who && t("word.says", { who })}${told()} ${luck()}`;
     this.told.replaceChildren(
       h("p", { class: "row apart num coach-where" }, h("strong", {}, where),
         h("span", { class: "muted" }, t("coach.score", { score: full(answer.scores[ply]) }))),

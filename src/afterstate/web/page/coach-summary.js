@@ -64,7 +64,7 @@ function card({ answer, faces, who, move, rank, jump }) {
     h("span", { class: "coach-arrow", role: "img", "aria-label": t("coach.slide", { slide: way(step.slide) }) },
       ARROWS[step.slide]),
     small(step.tiles)));
-  const told = h("p", {}, who && h("span", { class: "coach-who" }, `${who}: `),
+  const told = h("p", {}, who && h("span", { class: "coach-who" }, t("word.says", { who })),
     h("strong", {}, lostWords(move.slide, move.regret, move.best)), t("word.stop"),
     h("span", { class: "muted little coach-share" }, t("coach.share", { share: percent(move.share) })));
   return h("li", { class: "card coach-card" },

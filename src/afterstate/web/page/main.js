@@ -156,6 +156,7 @@ function tellFrame() {
   for (const one of document.querySelectorAll("[data-tlabel]")) one.setAttribute("aria-label", t(one.dataset.tlabel));
   document.querySelector("meta[name=description]").content = t("app.about");
   byId("language").lang = otherLanguage();
+  byId("live").textContent = "";
 }
 
 // The view is made anew in the other language, where it is; the game and the choices are kept.

@@ -44,7 +44,7 @@ export class ReplayBar {
     if (this.wanted === null) this.slider.value = this.at;
     this.count.textContent = t("word.moveof", { n: whole(this.at), all: whole(total) });
     this.slider.setAttribute("aria-valuetext", this.count.textContent);
-    this.toggle.replaceChildren(icon(this.playing ? "pause" : "play"), this.playing ? t("word.pause2") : t("view.play"));
+    this.toggle.replaceChildren(icon(this.playing ? "pause" : "play"), this.playing ? t("word.pause2") : t("word.play"));
   }
 
   /** Goes to a move; while an answer is pending, only the last request counts. */

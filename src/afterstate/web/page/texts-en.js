@@ -24,7 +24,8 @@ export const texts = {
     pause: ". ", best: "best", moveof: "Move {n} of {all}", trainone: "Train one", board: "Board", rules: "Rules",
     coachthis: "Coach this game", score: "Score", you: "You", again: "Try again", copied: "Copied",
     notallowed: "Not allowed here", games: "Games", game: "Game", delete: "Delete", close: "Close", size: "Size",
-    pause2: "Pause", cancel: "Cancel", or: " or ", stopit: "Stop", reach: "Reach {tile}", speed: "Speed",
+    pause2: "Pause", cancel: "Cancel", or: " or ", stopit: "Stop", reach: "Reach {tile}", speed: "Speed", says: "{who}: ",
+    play: "Play",
   },
   slide: {
     up: "up", right: "right", down: "down", left: "left", refused: "{slide} is not possible.",

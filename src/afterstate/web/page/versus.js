@@ -135,7 +135,7 @@ class VersusView {
 
   showButtons() {
     const { running } = this.pair;
-    this.toggle.replaceChildren(icon(running ? "pause" : "play"), running ? t("word.pause2") : t("view.play"));
+    this.toggle.replaceChildren(icon(running ? "pause" : "play"), running ? t("word.pause2") : t("word.play"));
     const over = Boolean(this.pair.sides[0].state) && this.pair.over;
     this.toggle.disabled = this.next.disabled = over;
   }
