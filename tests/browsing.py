@@ -46,7 +46,7 @@ class Visit:
 
     def __init__(self, browser: Browser, address: str, **context: Any) -> None:
         self.address = address
-        self.context = browser.new_context(**({"viewport": DESK} | context))
+        self.context = browser.new_context(**({"viewport": DESK, "locale": "en-US"} | context))
         let_in(self.context, address)
         self.complaints: list[str] = []
         self.page = self.open("")

@@ -50,7 +50,7 @@ def inviting(elsewhere: str, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """A visitor who has nothing yet."""
-    context = browser.new_context()
+    context = browser.new_context(locale="en-US")
     yield context.new_page()
     context.close()
 

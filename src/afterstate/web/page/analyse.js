@@ -3,7 +3,7 @@
 import { persist } from "./api.js";
 import { faceOf, shapeOf } from "./board.js";
 import { lookField, modelField } from "./choice.js";
-import { REFUSED, card, h } from "./dom.js";
+import { card, h } from "./dom.js";
 import { Editor } from "./editor.js";
 import { boardOf, fitRef, isKnown, rulesOf } from "./games.js";
 import { Hints, bestSlides } from "./hints.js";
@@ -12,13 +12,12 @@ import { analyseHash, readAnalyse } from "./links.js";
 import { LONGEST, besides, guessRef, textOf } from "./notation.js";
 import { Setup } from "./setup.js";
 import { keep, loadGame, lookAhead, setting } from "./store.js";
+import { refused, t, way } from "./texts.js";
 import { Timeline } from "./timeline.js";
 import { TrainCard } from "./trainnow.js";
 import { Tryout, drawOutcome } from "./tryout.js";
 import { bestLine, valuesCard } from "./values.js";
 import { Why } from "./why.js";
-
-const FORGOTTEN = "You went another way: the moves after this one are forgotten.";
 
 /** Shows Analyse in `root`; returns a function that removes it. */
 export function mount(root, app) {
@@ -107,7 +106,7 @@ class AnalyseView {
     this.tryout = null;
     this.hints.wait();
     this.setup.tellText(text.slice(0, LONGEST));
-    if (text.length > LONGEST) return this.refused("This text is too long for a board.");
+    if (text.length > LONGEST) return this.refused(t("look.long"));
     try {
       const position = await persist(() => this.app.api.post("/api/read", { ...ref, board: text }));
       return turn === this.turn ? this.show(position, motion) : undefined;
@@ -134,7 +133,7 @@ class AnalyseView {
     const { added, forgotten, forward } = this.timeline.push({ ref, text });
     const hash = `#${analyseHash(ref, text)}`;
     keep("analysed", { ref, text });
-    if (forgotten) this.app.toast(FORGOTTEN);
+    if (forgotten) this.app.toast(t("look.forgotten"));
     if (forward) history.forward();
     else if (added && !first && location.hash !== hash) history.pushState(null, "", hash);
     else if (location.hash !== hash) history.replaceState(null, "", hash);
@@ -169,7 +168,7 @@ class AnalyseView {
     const fitting = await this.stillFits(known, write);
     if (turn !== this.turn) return;
     const lost = known.filter((part) => !fitting.includes(part));
-    if (lost.length) this.app.toast(`Left out, since it no longer fits: ${lost.join(", ")}`);
+    if (lost.length) this.app.toast(t("look.left", { parts: lost.join(", ") }));
     await this.take(this.ref, write(fitting));
   }
 
@@ -206,7 +205,7 @@ class AnalyseView {
 
   takeMine() {
     const game = loadGame();
-    if (!game) return this.app.toast("There is no game in Play yet.");
+    if (!game) return this.app.toast(t("look.nogame"));
     return this.take({ game: game.game, rules: game.rules, size: game.size }, game.position.text);
   }
 
@@ -226,7 +225,7 @@ class AnalyseView {
   async makeSlide(slide) {
     if (!this.position || this.tryout) return;
     if (!this.position.legal.includes(slide)) {
-      this.app.announce(REFUSED[slide]);
+      this.app.announce(refused(slide));
       this.editor.board.nudge(slide);
       return;
     }
@@ -274,10 +273,10 @@ class AnalyseView {
     this.models = modelField(this.app, fitRef(this.app, null));
     this.result = h("div", { class: "stack analyse-result", "aria-live": "polite" });
     const choices = h("div", { class: "choices" }, this.models.element, lookField(this.app));
-    this.options = h("section", { class: "card", "aria-label": "AI" }, choices);
+    this.options = h("section", { class: "card", "aria-label": t("word.ai") }, choices);
     const answer = h("div", { class: "stack analyse-answer" }, this.options, this.result);
     const columns = h("div", { class: "analyse" }, this.setup.element, answer);
-    this.root.append(h("h1", { class: "visually-hidden" }, "Analyse"), columns);
+    this.root.append(h("h1", { class: "visually-hidden" }, t("view.analyse")), columns);
     const commands = {
       KeyZ: () => this.back(),
       KeyU: () => this.back(),
@@ -327,23 +326,23 @@ class AnalyseView {
     this.setup.tellError(message);
     this.setup.refresh(this);
     this.result.classList.remove("waiting");
-    const words = h("p", {}, "The values appear when the board can be read.");
+    const words = h("p", {}, t("look.unread"));
     this.result.replaceChildren(h("div", { class: "empty" }, words));
   }
 
   async showAnswer(answer, model, turn) {
     if (!this.tryout) this.hints.show(answer);
-    this.setup.tellVerdict(answer.move ? `Best: ${bestSlides(answer).join(", ")}` : "No slide is possible");
+    this.setup.tellVerdict(answer.move ? t("look.best", { slides: bestSlides(answer).map(way).join(", ") }) : t("look.none"));
     const parts = [valuesCard(answer, (slide) => this.explainOther(model, slide))];
     if (answer.line.length) {
       const line = bestLine(answer.line, { ...this.ref, faces: this.faces }, (text) => this.take(this.ref, text));
-      parts.push(card("Best line", line));
+      parts.push(card(t("look.line"), line));
     }
     if (answer.move) {
       const first = await this.explain(model, answer.move);
       if (turn !== this.turn) return;
       this.why.show(first);
-      parts.push(card("Why this value", this.why.words, this.why.element));
+      parts.push(card(t("look.why"), this.why.words, this.why.element));
     }
     this.result.classList.remove("waiting");
     this.result.replaceChildren(...parts);

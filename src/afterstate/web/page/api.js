@@ -1,5 +1,7 @@
 // Requests to the server, and whether it can be reached.
 
+import { t } from "./texts.js";
+
 /** A failed request: `status` is the status of the answer, 0 if there was none. */
 export class ApiError extends Error {
   constructor(status, message) {
@@ -9,14 +11,12 @@ export class ApiError extends Error {
   }
 }
 
-/** What to do if there is no answer. */
-export const AWAY = "The server is not running. Run `afterstate play` again.";
 const CANCELLED = -1;
 const TIMEOUT = 120_000;
 const LONGEST_WAIT = 5_000;
 
 function cancelled() {
-  return new ApiError(CANCELLED, "Cancelled.");
+  return new ApiError(CANCELLED, "cancelled");
 }
 
 /** Whether a request failed because it was cancelled. */
@@ -64,12 +64,12 @@ async function send(method, path, body, signal) {
   }
   try {
     const answer = await fetch(path, options);
-    if (answer.status === 401) throw new Error("The token is another one.");
+    if (answer.status === 401) throw new Error("token");
     return { status: answer.status, ok: answer.ok, text: await answer.text() };
   } catch {
     if (signal?.aborted) throw cancelled();
     goAway();
-    throw new ApiError(0, AWAY);
+    throw new ApiError(0, t("app.away"));
   }
 }
 
@@ -79,9 +79,9 @@ async function request(method, path, body, signal) {
   try {
     content = JSON.parse(answer.text);
   } catch {
-    throw new ApiError(answer.status || 500, `The server's answer is not JSON (${answer.status}).`);
+    throw new ApiError(answer.status || 500, t("app.nojson", { status: answer.status }));
   }
-  if (!answer.ok) throw new ApiError(answer.status, content.error ?? `The request failed (${answer.status}).`);
+  if (!answer.ok) throw new ApiError(answer.status, content.error ?? t("app.failed", { status: answer.status }));
   return content;
 }
 

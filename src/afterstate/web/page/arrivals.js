@@ -3,6 +3,7 @@
 
 import { gameName, isKnown } from "./games.js";
 import { readAnalyse, readLink } from "./links.js";
+import { t } from "./texts.js";
 
 /** Does what the route {name, rest} asks for: "#replay/..", "#play/MODEL" or "#play=GAME/RULES/SIZE/BOARD". */
 export function arrive(view, { name, rest }) {
@@ -24,15 +25,15 @@ function offerLink(view, rest) {
   }
   const { state, inProgress } = view.session;
   const same = ["seed", "game", "start"].every((key) => state?.[key] === game[key]) && game.moves.startsWith(state.moves);
-  const words = `This link is a game of ${gameName(view.app, game)}, ${game.moves.length} moves. Show it instead of yours?`;
+  const words = t("play.link", { name: gameName(view.app, game), count: game.moves.length });
   if (same || !inProgress) view.openLink(game);
-  else view.status.question(words, "Show it", () => view.openLink(game), () => view.endReplay());
+  else view.status.question(words, t("play.showit"), () => view.openLink(game), () => view.endReplay());
 }
 
 function offerBoard(view, { ref, text }) {
   const begin = () => view.playFrom(ref, text);
   if (!view.session.inProgress) begin();
-  else view.status.question("Play from this board, instead of your game?", "Play", begin, () => view.endReplay());
+  else view.status.question(t("play.fromboard"), t("view.play"), begin, () => view.endReplay());
 }
 
 function offerModel(view, id) {
@@ -40,7 +41,7 @@ function offerModel(view, id) {
   if (!model) return;
   view.app.chooseModel(id);
   const begin = () => view.watchModel(model);
-  const words = `Start a new game for ${model.name}, instead of yours?`;
+  const words = t("play.formodel", { name: model.name });
   if (!view.session.inProgress) begin();
-  else view.status.question(words, "Start", begin, () => view.endReplay());
+  else view.status.question(words, t("word.start"), begin, () => view.endReplay());
 }

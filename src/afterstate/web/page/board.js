@@ -2,6 +2,7 @@
 
 import { h, brief } from "./dom.js";
 import { newCells, slideMoves } from "./motion.js";
+import { t } from "./texts.js";
 
 const SLIDE_MS = 110;
 const POP_MS = 130;
@@ -62,9 +63,10 @@ export class Board {
     const rows = [];
     for (let row = 0; row < this.rows; row += 1) {
       const line = [...this.tiles.slice(row * this.columns, (row + 1) * this.columns)];
-      rows.push(`row ${row + 1}: ${line.map((tile) => (tile === "0" ? "empty" : this.face(tile))).join(", ")}`);
+      const cells = line.map((tile) => (tile === "0" ? t("board.empty") : this.face(tile))).join(", ");
+      rows.push(t("board.row", { row: row + 1, cells }));
     }
-    return `Board, ${rows.join("; ")}`;
+    return t("board.board", { rows: rows.join("; ") });
   }
 
   face(tile) {

@@ -2,6 +2,7 @@
 
 import { svg } from "./dom.js";
 import { full, nearest, pushApart, short, thin, ticks } from "./scale.js";
+import { t } from "./texts.js";
 
 const TOP = 30, BOTTOM = 38, LINE = 17, LETTER = 6.6;
 const itself = (x) => x;
@@ -114,8 +115,8 @@ class LineChart {
       .filter((one) => one.points.length && !one.silent)
       .map((one) => `${one.name ? `${one.name}: ` : ""}${this.yFormat(one.points.at(-1)[1])}`);
     this.about.textContent = ends.length
-      ? `${this.yLabel} by ${this.xLabel}. At the end: ${ends.join(", ")}. Use the arrow keys to read the values.`
-      : `${this.yLabel}: nothing to draw yet.`;
+      ? t("chart.about", { y: this.yLabel, x: this.xLabel, ends: ends.join(", ") })
+      : t("chart.nothing", { y: this.yLabel });
   }
 
   #draw() {
@@ -155,7 +156,7 @@ class LineChart {
       text(this.right, this.height - 4, this.xLabel, "end", "chart-name"),
     ];
     const none = this.series.some((one) => one.points.length) ? [] : [
-      text((this.left + this.right) / 2, (TOP + this.bottom) / 2, this.empty ?? "No data yet", "middle",
+      text((this.left + this.right) / 2, (TOP + this.bottom) / 2, this.empty ?? t("chart.none"), "middle",
         "chart-none"),
     ];
     this.parts.grid.replaceChildren(...rows, ...columns, ...names, ...none);

@@ -2,13 +2,14 @@
 
 import { brief, h, selectField } from "./dom.js";
 import { keep, setting } from "./store.js";
+import { t } from "./texts.js";
 
 const TIMES = [10, 50, 200, 1000];
 
 function lookOptions(deepest) {
-  const depth = (slides) => [`depth:${slides}`, `${slides} ${slides === 1 ? "slide" : "slides"} ahead`];
+  const depth = (slides) => [`depth:${slides}`, t(slides === 1 ? "look.slide" : "look.slides", { n: slides })];
   const depths = Array.from({ length: deepest }, (_, at) => depth(at + 1));
-  const times = TIMES.map((ms) => [`time:${ms}`, ms < 1000 ? `${ms} ms a move` : `${ms / 1000} s a move`]);
+  const times = TIMES.map((ms) => [`time:${ms}`, ms < 1000 ? t("look.ms", { n: ms }) : t("look.s", { n: ms / 1000 })]);
   return [...depths, ...times];
 }
 
@@ -20,19 +21,19 @@ export function lookField(app) {
   };
   const options = lookOptions(app.about.limits.depth);
   const chosen = options.some(([value]) => value === setting("look")) ? setting("look") : "depth:1";
-  return selectField("Look-ahead", options, chosen, onchange, { data: { testid: "depth-select" } });
+  return selectField(t("look.ahead"), options, chosen, onchange, { data: { testid: "depth-select" } });
 }
 
 /** The label of a model in a list. */
 export function modelLabel(model) {
-  const mean = model.mean === null ? "" : `, mean ${brief(model.mean)}`;
+  const mean = model.mean === null ? "" : t("look.mean", { mean: brief(model.mean) });
   return `${model.name} (${model.network}${mean})`;
 }
 
 /** A select of the models for this game, kept up to date. Returns {element, refresh(ref), close()}. */
 export function modelField(app, ref) {
   const select = h("select", { data: { testid: "model-select" } });
-  const element = h("label", { class: "field" }, h("span", {}, "Model"), select);
+  const element = h("label", { class: "field" }, h("span", {}, t("word.model")), select);
   let shown = ref;
   const fill = () => {
     const { game, rules, size } = shown;

@@ -3,6 +3,7 @@
 import { ARROWS, SLIDES, h, segmented } from "./dom.js";
 import { fourOf, rankedOf } from "./coach-words.js";
 import { full, percent } from "./scale.js";
+import { t, way } from "./texts.js";
 
 const ROW = 36;
 const HIGH = 10; // rows in sight
@@ -21,21 +22,22 @@ class MoveList {
     this.ranked = rankedOf(answer);
     this.rows = this.all;
     this.body = h("tbody");
-    this.scroller = h("div", { class: "moves-scroll", tabindex: 0, role: "region", "aria-label": "Moves" }, this.#table());
+    const region = { class: "moves-scroll", tabindex: 0, role: "region", "aria-label": t("coach.moves") };
+    this.scroller = h("div", region, this.#table());
     this.scroller.addEventListener("scroll", () => this.#draw());
     this.scroller.style.setProperty("--high", `${ROW * (HIGH + 1)}px`);
-    const words = [["all", "All moves"], ["mistakes", `Mistakes (${full(this.ranked.length)})`]];
-    const choice = segmented("Moves to list", words, "all", (value) => this.#list(value));
+    const words = [["all", t("coach.all")], ["mistakes", t("coach.mistakes", { n: full(this.ranked.length) })]];
+    const choice = segmented(t("coach.list"), words, "all", (value) => this.#list(value));
     this.note = h("p", { class: "muted little" });
-    const head = h("div", { class: "row apart" }, h("h2", {}, "Moves"), choice);
+    const head = h("div", { class: "row apart" }, h("h2", {}, t("coach.moves")), choice);
     const props = { class: "card stack tight coach-moves", data: { testid: "coach-moves" } };
     this.element = h("section", props, head, this.note, this.scroller);
     this.#list("all");
   }
 
   #table() {
-    const names = ["Move", "Who", ...SLIDES.map((slide) => ARROWS[slide]), "Loss"];
-    const labels = { "↑": "up", "→": "right", "↓": "down", "←": "left" };
+    const names = [t("word.move"), t("coach.who"), ...SLIDES.map((slide) => ARROWS[slide]), t("word.loss")];
+    const labels = Object.fromEntries(SLIDES.map((slide) => [ARROWS[slide], way(slide)]));
     const cells = names.map((name) => h("th", { scope: "col", "aria-label": labels[name] }, name));
     this.table = h("table", { class: "moves-table num" }, h("thead", {}, h("tr", {}, cells)), this.body);
     return this.table;
@@ -44,8 +46,8 @@ class MoveList {
   #list(kind) {
     const ranked = kind === "mistakes";
     this.rows = ranked ? this.ranked : this.all;
-    this.note.textContent = ranked ? "Moves that lost at least 1% of the expected score, the largest share first."
-      : "What each slide was worth: points expected until the end. Bold: the best slide. Underlined: the slide made.";
+    this.note.textContent = ranked ? t("coach.ranked")
+      : t("coach.four");
     this.table.setAttribute("aria-rowcount", this.rows.length + 1);
     this.drawn = null;
     this.scroller.scrollTop = 0;
@@ -87,7 +89,7 @@ class MoveList {
       return h("td", { class: `${best ? "best" : ""} ${made ? "made" : ""}`.trim() }, h("span", {}, shown));
     });
     const jump = h("button", { class: "moves-jump", type: "button", data: { ply } }, full(ply + 1));
-    jump.setAttribute("aria-label", `Go to move ${full(ply + 1)}`);
+    jump.setAttribute("aria-label", t("coach.goto", { n: full(ply + 1) }));
     const lost = choices[ply] > 1 && regrets[ply] >= 0.5;
     const loss = lost ? [full(regrets[ply]), h("span", { class: "moves-share" }, ` ${percent(shares[ply])}`)] : "";
     const here = ply === this.ply;

@@ -9,8 +9,8 @@ import { fourOf, mistakesOf, moversOf, positionText, verdict } from "./coach-wor
 import { ARROWS, h } from "./dom.js";
 import { analyseHash } from "./links.js";
 import { full, short, signed } from "./scale.js";
+import { t, way } from "./texts.js";
 
-const NOTE = "Dots: mistakes. Bars: the largest value of each pixel, on a square-root scale, in points of the expected score.";
 const MARGIN = { left: 52, right: 14 };
 
 /** Shows an answer of /api/coach: `element`, go(ply), nextMistake(), previousMistake(), close(). */
@@ -25,8 +25,8 @@ export class Review {
     this.told = h("div", { class: "coach-told", "aria-live": "off" });
     this.moves = moveList(answer, this.mover, (to) => this.go(to));
     const controls = this.#controls();
-    const picture = h("div", { class: "card coach-picture" }, h("h2", {}, "Expected final score over the game"),
-      this.chart, this.losses, this.luck, h("p", { class: "muted coach-note" }, NOTE));
+    const picture = h("div", { class: "card coach-picture" }, h("h2", {}, t("coach.chart")),
+      this.chart, this.losses, this.luck, h("p", { class: "muted coach-note" }, t("coach.note")));
     const at = h("div", { class: "card stack tight coach-at" }, this.board.element, this.told, controls);
     this.element = h("div", { class: "stack coach-review" }, figures(answer),
       h("div", { class: "coach-layout" }, picture, at),
@@ -50,37 +50,37 @@ export class Review {
     const points = this.mistakes.map((ply) => [ply, values[ply]]);
     const dots = { name: "", points, color: 2, line: false, marker: "circle", silent: true };
     this.chart = lineChart({
-      series: [line, dots], title: "Expected final score", xLabel: "moves made", yLabel: "", yFormat: short, valueFormat: full,
+      series: [line, dots], title: t("coach.expected"), xLabel: t("coach.made"), yLabel: "", yFormat: short, valueFormat: full,
       height: wide ? 400 : 230, margin: MARGIN, cursor: 0, onPick,
     });
     this.chart.dataset.testid = "coach-chart";
     const shared = { margin: MARGIN, onPick };
-    this.losses = strip({ values: regrets, title: "Loss of each move, in points", height: 78, ...shared });
-    const title = "Luck of each new tile, in points";
+    this.losses = strip({ values: regrets, title: t("coach.losses"), height: 78, ...shared });
+    const title = t("coach.lucks");
     this.luck = strip({ values: luck, title, both: true, height: 104, ...shared });
   }
 
   #controls() {
     this.scrub = h("input", {
-      type: "range", min: 0, max: this.answer.plies, step: 1, "aria-label": "Move", data: { testid: "coach-scrub" },
+      type: "range", min: 0, max: this.answer.plies, step: 1, "aria-label": t("word.move"), data: { testid: "coach-scrub" },
     });
     this.scrub.addEventListener("input", () => this.go(Number(this.scrub.value)));
     const button = (words, label, action, props = {}) =>
       h("button", { class: "button", type: "button", "aria-label": label, onclick: action, ...props }, words);
-    this.back = button("←", "Previous move", () => this.go(this.ply - 1));
-    this.on = button("→", "Next move", () => this.go(this.ply + 1));
+    this.back = button("←", t("coach.lastmove"), () => this.go(this.ply - 1));
+    this.on = button("→", t("coach.nextmove"), () => this.go(this.ply + 1));
     const key = (element, name) => element.append(h("kbd", {}, name));
     const none = { disabled: !this.mistakes.length };
     const named = (testid) => ({ ...none, data: { testid } });
-    this.last = button("← Mistake", "Previous mistake", () => this.previousMistake(), named("coach-last-mistake"));
-    this.next = button("Mistake →", "Next mistake", () => this.nextMistake(), named("coach-next-mistake"));
+    this.last = button(t("coach.leftm"), t("coach.lastm"), () => this.previousMistake(), named("coach-last-mistake"));
+    this.next = button(t("coach.rightm"), t("coach.nextm"), () => this.nextMistake(), named("coach-next-mistake"));
     key(this.last, "B");
     key(this.next, "N");
-    this.analyse = h("a", { class: "button", data: { testid: "coach-analyse" } }, "Analyse", h("kbd", {}, "A"));
+    this.analyse = h("a", { class: "button", data: { testid: "coach-analyse" } }, t("view.analyse"), h("kbd", {}, "A"));
     const count = this.mistakes.length;
     const told = count
-      ? `${full(count)} ${count === 1 ? "mistake" : "mistakes"}: moves that lost at least 1% of the expected score.`
-      : "No mistakes: no move lost 1% of the expected score.";
+      ? t(count === 1 ? "coach.onem" : "coach.manym", { n: full(count) })
+      : t("coach.nom");
     return h("div", { class: "stack tight coach-controls" }, this.scrub,
       h("div", { class: "coach-buttons" }, this.back, this.on, this.analyse, this.last, this.next),
       h("p", { class: "muted little" }, told));
@@ -93,7 +93,7 @@ export class Review {
     this.ply = ply;
     this.board.set(this.answer.tiles[ply]);
     this.scrub.value = ply;
-    this.scrub.setAttribute("aria-valuetext", `Move ${full(ply)} of ${full(this.answer.plies)}`);
+    this.scrub.setAttribute("aria-valuetext", t("word.moveof", { n: full(ply), all: full(this.answer.plies) }));
     for (const part of [this.chart, this.losses, this.luck]) part.setCursor(ply);
     this.back.setAttribute("aria-disabled", ply === 0);
     this.on.setAttribute("aria-disabled", ply === this.answer.plies);
@@ -121,14 +121,16 @@ export class Review {
   #tell(ply) {
     const { answer } = this;
     const over = ply === answer.plies;
-    const where = over ? "The end" : `Move ${full(ply + 1)} of ${full(answer.plies)}`;
+    const where = over ? t("coach.end") : t("word.moveof", { n: full(ply + 1), all: full(answer.plies) });
     const who = over ? "" : this.mover(ply);
-    const chips = over ? "No more moves." : fourOf(answer, ply).map((one) => chip(one));
-    const said = over ? "" : `${who ? `${who}: ` : ""}${verdict(answer, ply).replace(/[^.]$/, "$&.")}`;
-    const lost = over ? `Final score ${full(answer.score)}.` : `${said} Luck of the new tile: ${signed(answer.luck[ply])}.`;
+    const chips = over ? t("coach.nomore") : fourOf(answer, ply).map((one) => chip(one));
+    const told = () => verdict(answer, ply).replace(/[^.。]$/, `$&${t("word.stop")}`);
+    const luck = () => t("coach.tile", { luck: signed(answer.luck[ply]) });
+    const lost = over ? t("coach.final", { score: full(answer.score) })
+      : `${who && t("word.says", { who })}${told()} ${luck()}`;
     this.told.replaceChildren(
       h("p", { class: "row apart num coach-where" }, h("strong", {}, where),
-        h("span", { class: "muted" }, `score ${full(answer.scores[ply])}`)),
+        h("span", { class: "muted" }, t("coach.score", { score: full(answer.scores[ply]) }))),
       h("div", { class: "coach-four num", data: { testid: "coach-four" } }, chips),
       h("p", { class: "little coach-cost" }, lost));
   }
@@ -136,7 +138,7 @@ export class Review {
   #jump(to) {
     this.go(to);
     this.board.element.scrollIntoView({ block: "nearest" });
-    this.announce([...this.told.children].map((part) => part.innerText).join(". "));
+    this.announce([...this.told.children].map((part) => part.innerText).join(t("word.pause")));
   }
 
   #key(event) {
@@ -157,8 +159,8 @@ export class Review {
 /** One slide: its arrow, and its value or what it lost. */
 function chip({ slide, value, lost, made, best }) {
   const words = value === null ? "–" : best ? full(value) : lost < 0.5 ? "−0" : `−${full(lost)}`;
-  const facts = [value === null ? "not possible" : full(value), best && "best", made && "made"].filter(Boolean);
-  const said = `${slide}: ${facts.join(", ")}`;
+  const facts = [value === null ? t("word.impossible") : full(value), best && t("word.best"), made && t("coach.madeit")];
+  const said = `${way(slide)}: ${facts.filter(Boolean).join(", ")}`;
   const kind = value === null ? "none" : best ? "best" : made ? "made" : "other";
   return h("span", { class: "coach-chip", role: "img", "aria-label": said, data: { kind, made } },
     h("span", { class: "coach-chip-arrow" }, ARROWS[slide]), h("span", {}, words));

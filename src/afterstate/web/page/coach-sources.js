@@ -6,6 +6,7 @@ import { countsOf, guessRecord, readEpisodes } from "./episodes.js";
 import { fitRef, gameName, sizeOptions } from "./games.js";
 import { keptOf } from "./kept.js";
 import { loadGame } from "./store.js";
+import { t } from "./texts.js";
 
 const LISTED = 300;
 const BATCH = { depth: 1, count: 20_000, budget: 100 };
@@ -15,7 +16,7 @@ export function sources(app, choose) {
   const mine = mySource(app, choose);
   const model = modelSource(app, choose);
   const file = fileSource(app, choose);
-  const props = { class: "coach-sources", data: { testid: "coach-source" }, "aria-label": "Choose a game" };
+  const props = { class: "coach-sources", data: { testid: "coach-source" }, "aria-label": t("coach.choose") };
   const element = h("section", props, mine.element, model.element, file.element, file.chooser);
   return { element, refresh: model.refresh, mine: mine.choose, close: model.stop };
 }
@@ -34,15 +35,17 @@ export function askFor({ id, game, rules, size, seed, start, moves, marks, episo
 function mySource(app, choose) {
   const game = loadGame();
   const played = Boolean(game?.moves.length);
-  const words = played ? `${gameName(app, game)}: ${whole(game.moves.length)} moves, score ${whole(game.score)}.`
-    : "You have not played a game here yet.";
+  const facts = () => ({ name: gameName(app, game), n: whole(game.moves.length), score: whole(game.score) });
+  const words = played ? t("coach.movesscore", facts())
+    : t("coach.notplayed");
   const take = () => choose(...askFor(keptOf(loadGame())));
   const button = played
     ? h("button", { class: "button primary", type: "button", data: { testid: "coach-mine" }, onclick: take },
-      "Coach my game")
-    : h("a", { class: "button", href: "#play", data: { testid: "coach-mine" } }, "Play one");
-  const others = h("a", { class: "button", href: "#coach/games", data: { testid: "coach-others" } }, "Your games");
-  const element = part("My game", h("p", { class: "muted coach-grow" }, words), h("div", { class: "row" }, button, others));
+      t("coach.coachmine"))
+    : h("a", { class: "button", href: "#play", data: { testid: "coach-mine" } }, t("coach.playone"));
+  const others = h("a", { class: "button", href: "#coach/games", data: { testid: "coach-others" } }, t("games.yours"));
+  const buttons = h("div", { class: "row" }, button, others);
+  const element = part(t("coach.mine"), h("p", { class: "muted coach-grow" }, words), buttons);
   return { element, choose: played ? take : null };
 }
 
@@ -50,7 +53,7 @@ function modelSource(app, choose) {
   const slot = h("div", { class: "coach-grow" });
   const told = h("p", { class: "muted little num", role: "status" });
   const button = h("button", { class: "button", type: "button", data: { testid: "coach-model-game" } },
-    "Let it play one");
+    t("coach.letplay"));
   let id = null, playing = null, listed = null;
   const refresh = () => {
     const models = app.models();
@@ -58,28 +61,29 @@ function modelSource(app, choose) {
     const options = models.map((one) => [one.id, `${one.name}, ${gameName(app, one)}`]);
     if (listed === options.join()) return;
     listed = options.join();
-    const link = h("a", { href: "#training" }, "Train one");
-    const none = h("p", { class: "muted" }, "There is no model yet. ", link, " in 30 seconds.");
+    const link = h("a", { href: "#training" }, t("word.trainone"));
+    const none = h("p", { class: "muted" }, t("coach.nomodel"), link, t("coach.in30"));
     const pick = (value) => { id = value; };
-    slot.replaceChildren(models.length ? selectField("AI", options, id, pick, { data: { testid: "coach-model" } }) : none);
+    const field = () => selectField(t("word.ai"), options, id, pick, { data: { testid: "coach-model" } });
+    slot.replaceChildren(models.length ? field() : none);
     button.disabled = !models.length;
   };
   const play = async () => {
     const model = app.models().find((one) => one.id === id);
     playing = { stopped: false };
-    button.textContent = "Stop here";
+    button.textContent = t("coach.stop");
     try {
       const game = await playGame(app, model, playing, (moves, score) => {
-        told.textContent = `${whole(moves)} moves, score ${whole(score)}`;
+        told.textContent = t("coach.sofar", { n: whole(moves), score: whole(score) });
       });
       const marks = `${game.moves.length}a`;
-      if (game.moves && !playing.left) choose({ ...game, marks }, { who: "AI" });
+      if (game.moves && !playing.left) choose({ ...game, marks }, { who: t("word.ai") });
     } catch (problem) {
       app.toast(problem.message, "error");
     }
     playing = null;
     told.textContent = "";
-    button.textContent = "Let it play one";
+    button.textContent = t("coach.letplay");
   };
   button.addEventListener("click", () => {
     if (playing) playing.stopped = true;
@@ -89,7 +93,7 @@ function modelSource(app, choose) {
   const stop = () => {
     if (playing) Object.assign(playing, { stopped: true, left: true });
   };
-  return { element: part("A game by the AI", slot, h("div", { class: "row" }, button, told)), refresh, stop };
+  return { element: part(t("coach.byai"), slot, h("div", { class: "row" }, button, told)), refresh, stop };
 }
 
 async function playGame(app, model, turn, tell) {
@@ -112,8 +116,8 @@ function fileSource(app, choose) {
   const error = h("p", { class: "error", role: "alert" });
   const accept = ".txt,.log,text/plain";
   const picker = h("input", { type: "file", accept, class: "visually-hidden", data: { testid: "coach-file" } });
-  const drop = h("label", { class: "coach-drop coach-grow" }, picker, h("span", { class: "button" }, "Choose a file"),
-    h("span", { class: "muted little" }, "or drop it here. Only the game you choose leaves this browser."));
+  const drop = h("label", { class: "coach-drop coach-grow" }, picker, h("span", { class: "button" }, t("coach.file")),
+    h("span", { class: "muted little" }, t("coach.drop")));
   const chooser = h("div", { class: "card coach-chooser", hidden: true });
   const read = async (file) => {
     error.textContent = "";
@@ -140,7 +144,7 @@ function fileSource(app, choose) {
     over(false)(event);
     if (event.dataTransfer.files.length) read(event.dataTransfer.files[0]);
   });
-  return { element: part("An episode file", drop, error), chooser };
+  return { element: part(t("coach.episode"), drop, error), chooser };
 }
 
 function episodeChooser(app, name, games, choose) {
@@ -149,12 +153,13 @@ function episodeChooser(app, name, games, choose) {
   const listed = games.slice(0, LISTED);
   const options = listed.map((game, index) => {
     const { slides, score } = countsOf(game);
-    return [String(index), `Line ${game.line}: ${game.slider}, ${whole(slides)} moves, score ${whole(score)}`];
+    const facts = { line: game.line, name: game.slider, n: whole(slides), score: whole(score) };
+    return [String(index), t("coach.episodeline", facts)];
   });
   const refs = app.about.games.flatMap(({ game, rules }) => rules.map((one) => ({ game, rules: one.name })));
   const kindOf = ({ game, rules }) => `${game}/${rules}`;
   const kinds = refs.map((one) => [kindOf(one), gameName(app, one)]);
-  const boardField = () => selectField("Board", sizeOptions(app, ref), ref.size, (size) => { ref = { ...ref, size }; });
+  const boardField = () => selectField(t("word.board"), sizeOptions(app, ref), ref.size, (size) => { ref = { ...ref, size }; });
   let board = boardField();
   const pickRules = (kind) => {
     ref = fitRef(app, { ...refs.find((one) => kindOf(one) === kind), size: ref.size });
@@ -162,7 +167,7 @@ function episodeChooser(app, name, games, choose) {
     board.replaceWith(drawn);
     board = drawn;
   };
-  const byLine = h("input", { type: "number", min: 1, max: games.at(-1).line, placeholder: "line" });
+  const byLine = h("input", { type: "number", min: 1, max: games.at(-1).line, placeholder: t("coach.line") });
   const pick = (value) => {
     index = Number(value);
     byLine.value = "";
@@ -172,13 +177,13 @@ function episodeChooser(app, name, games, choose) {
     choose({ ...ref, episode: game.text }, { who: game.slider });
   };
   const more = games.length > LISTED && h("label", { class: "field" },
-    h("span", {}, `Or give its line (the list shows ${whole(LISTED)} of ${whole(games.length)})`), byLine);
+    h("span", {}, t("coach.byline", { n: whole(LISTED), all: whole(games.length) })), byLine);
   return [
-    selectField(`Games in ${name}`, options, "0", pick, { data: { testid: "coach-games" } }),
+    selectField(t("coach.gamesin", { name }), options, "0", pick, { data: { testid: "coach-games" } }),
     ...(more ? [more] : []),
-    selectField("Rules", kinds, kindOf(ref), pickRules),
+    selectField(t("word.rules"), kinds, kindOf(ref), pickRules),
     board,
     h("button", { class: "button primary", type: "button", data: { testid: "coach-episode" }, onclick: take },
-      "Coach this game"),
+      t("word.coachthis")),
   ];
 }

@@ -2,6 +2,7 @@
 
 import { svg } from "./dom.js";
 import { full, short, signed } from "./scale.js";
+import { t } from "./texts.js";
 
 const TITLE = 18;
 
@@ -83,5 +84,5 @@ export function strip({ values, title, both = false, height, margin, onPick }) {
 
 function describe(title, values, both) {
   const total = values.reduce((sum, value) => sum + value, 0);
-  return `${title}: ${both ? signed(total) : full(total)} in total over ${full(values.length)} moves`;
+  return t("coach.total", { title, sum: both ? signed(total) : full(total), n: full(values.length) });
 }

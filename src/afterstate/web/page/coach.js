@@ -14,10 +14,9 @@ import { gameLink } from "./links.js";
 import { playedBy } from "./marks.js";
 import { puzzlesView } from "./puzzles-view.js";
 import { loadGame, loadObject, saveObject } from "./store.js";
+import { t } from "./texts.js";
 
-const INVITATION =
-  "Choose a game above. For every move, the coach shows what it cost, which slide was better, and how much was luck.";
-const TABS = [["", "Review"], ["games", "Your games"], ["puzzles", "Puzzles"]];
+const TABS = [["", "coach.review"], ["games", "games.yours"], ["puzzles", "puzzle.puzzles"]];
 const PUZZLES = 10; // of one game
 
 let kept = null; // the answer of the last review, for when the view is opened again
@@ -29,10 +28,10 @@ export function mount(root, app) {
   const links = TABS.map(([name, words]) => {
     const current = name === shown ? "page" : null;
     const data = { testid: `tab-${name || "review"}` };
-    return h("a", { href: `#coach${name && `/${name}`}`, "aria-current": current, data }, words);
+    return h("a", { href: `#coach${name && `/${name}`}`, "aria-current": current, data }, t(words));
   });
-  const tabs = h("nav", { class: "coach-tabs", "aria-label": "Coach" }, links);
-  root.append(h("div", { class: "row apart coach-top" }, h("h1", {}, "Coach"), tabs));
+  const tabs = h("nav", { class: "coach-tabs", "aria-label": t("view.coach") }, links);
+  root.append(h("div", { class: "row apart coach-top" }, h("h1", {}, t("view.coach")), tabs));
   if (shown === "games") return gamesView(root, app);
   if (shown === "puzzles") return puzzlesView(root, app);
   const view = new Coach(root, app);
@@ -45,7 +44,7 @@ class Coach {
     this.turn = 0;
     this.from = sources(app, (request, about) => this.#look(request, about));
     this.sources = h("details", { class: "coach-choose", data: { testid: "coach-choose" } },
-      h("summary", {}, "Choose another game"), this.from.element);
+      h("summary", {}, t("coach.another")), this.from.element);
     this.place = h("div", { class: "coach-place" });
     root.append(this.sources, this.place);
     this.listener = () => this.from.refresh();
@@ -82,8 +81,8 @@ class Coach {
   }
 
   #invite() {
-    this.#put(false, h("div", { class: "empty" }, h("h2", {}, "See a game as a strong player sees it"),
-      h("p", { class: "coach-invite" }, INVITATION)));
+    this.#put(false, h("div", { class: "empty" }, h("h2", {}, t("coach.seegame")),
+      h("p", { class: "coach-invite" }, t("coach.invitation"))));
   }
 
   /** Asks for a review of a game, and shows it at a ply, or at its worst move. */
@@ -99,7 +98,7 @@ class Coach {
       this.#keep();
       this.#learn(answer, request, about);
       this.#show(kept);
-      this.app.announce(`The review is ready: accuracy ${Math.round(answer.yours ?? answer.accuracy)} percent.`);
+      this.app.announce(t("coach.ready", { n: Math.round(answer.yours ?? answer.accuracy) }));
     } catch (problem) {
       if (turn === this.turn) this.#fail(problem.message, () => this.#look(request, about, ply));
     }
@@ -121,20 +120,20 @@ class Coach {
   }
 
   #wait(model) {
-    const bar = h("progress", { "aria-label": "Checking every move" });
-    this.#put(true, h("div", { class: "empty coach-wait" }, h("p", {}, `${model.name} is checking every move …`), bar));
+    const bar = h("progress", { "aria-label": t("coach.checking") });
+    this.#put(true, h("div", { class: "empty coach-wait" }, h("p", {}, t("coach.ischecking", { name: model.name })), bar));
   }
 
   #fail(message, again) {
-    const button = h("button", { class: "button", type: "button", onclick: again }, "Try again");
+    const button = h("button", { class: "button", type: "button", onclick: again }, t("word.again"));
     this.#put(false, h("div", { class: "banner", role: "alert", data: { kind: "error", testid: "coach-error" } },
       h("p", {}, message), button));
   }
 
   #noModel(request) {
-    const words = `There is no model for ${gameName(this.app, request)} yet. The coach needs one.`;
+    const words = t("coach.needs", { name: gameName(this.app, request) });
     this.#put(false, h("div", { class: "banner", role: "alert", data: { testid: "coach-error" } }, h("p", {}, words),
-      h("a", { class: "button primary", href: "#training" }, "Train one")));
+      h("a", { class: "button primary", href: "#training" }, t("word.trainone"))));
   }
 
   #show({ answer, request, about, model, ply }) {
@@ -152,20 +151,21 @@ class Coach {
   }
 
   #head(answer, request, about, id) {
-    const whose = { you: "Your game", both: "A game by you and the AI", ai: "A game by the AI" };
-    const words = `${whose[playedBy(request.marks)] ?? (about.who ? `A game by ${about.who}` : "A game")}: `
-      + `${gameName(this.app, answer)}, ${whole(answer.plies)} moves`;
+    const whose = { you: t("coach.yourgame"), both: t("coach.byboth"), ai: t("coach.byai") };
+    const other = about.who ? t("coach.by", { who: about.who }) : t("coach.game");
+    const facts = { name: gameName(this.app, answer), n: whole(answer.plies) };
+    const words = t("coach.title", { whose: whose[playedBy(request.marks)] ?? other, ...facts });
     const fits = (one) => ["game", "rules", "size"].every((key) => one[key] === answer[key]);
     const fitting = this.app.models().filter(fits);
     const change = (value) => {
       this.app.chooseModel(value);
       this.#look(request, about, this.review?.ply);
     };
-    const link = h("button", { class: "button", type: "button", data: { testid: "coach-link" } }, "Copy link");
+    const link = h("button", { class: "button", type: "button", data: { testid: "coach-link" } }, t("coach.copy"));
     link.addEventListener("click", () => copyFrom(link, gameLink(request)));
     const title = h("h2", { data: { testid: "coach-game" } }, words);
     return h("div", { class: "row apart coach-head" }, title, h("div", { class: "row" },
-      fitting.length > 1 && selectField("Reviewed by", fitting.map((one) => [one.id, one.name]), id, change),
+      fitting.length > 1 && selectField(t("coach.reviewer"), fitting.map((one) => [one.id, one.name]), id, change),
       request.seed !== undefined && link));
   }
 }

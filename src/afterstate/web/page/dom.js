@@ -100,9 +100,3 @@ export const SLIDES = ["up", "right", "down", "left"];
 export const ARROWS = { up: "↑", right: "→", down: "↓", left: "←" };
 export const LETTERS = { up: "U", right: "R", down: "D", left: "L" };
 export const NAMES = { U: "up", R: "right", D: "down", L: "left" };
-export const REFUSED = {
-  up: "Up is not possible.",
-  right: "Right is not possible.",
-  down: "Down is not possible.",
-  left: "Left is not possible.",
-};

@@ -2,6 +2,7 @@
 
 import { Board, loneTile, shapeOf } from "./board.js";
 import { h } from "./dom.js";
+import { t } from "./texts.js";
 
 const STEPS = { ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowDown: [1, 0], ArrowLeft: [0, -1] };
 const TYPING_MS = 900;
@@ -16,7 +17,7 @@ export class Editor {
     this.board = new Board({ rows: this.rows, columns: this.columns, faces, game });
     this.board.element.dataset.testid = "analyse-board";
     this.buttons = this.board.cells.map((_, cell) => this.cellButton(cell));
-    const layer = h("div", { class: "cell-buttons", role: "group", "aria-label": "Cells of the board" }, this.buttons);
+    const layer = h("div", { class: "cell-buttons", role: "group", "aria-label": t("look.cells") }, this.buttons);
     layer.style.setProperty("--columns", this.columns);
     layer.addEventListener("keydown", (event) => this.onkey(event));
     this.board.element.append(layer);
@@ -58,13 +59,13 @@ export class Editor {
 
   makePalette() {
     const tiles = this.faces.map((face, index) => {
-      const words = index ? `Put ${face}` : "Empty the cell";
+      const words = index ? t("look.put", { face }) : t("look.empty");
       const props = { type: "button", class: "palette-tile", "aria-label": words, data: { face } };
       const button = h("button", props, loneTile(this.game, this.faces, index));
       button.addEventListener("click", () => this.put(index));
       return button;
     });
-    return h("div", { class: "palette", role: "group", "aria-label": "Tiles", data: { testid: "palette" } }, tiles);
+    return h("div", { class: "palette", role: "group", "aria-label": t("look.tiles"), data: { testid: "palette" } }, tiles);
   }
 
   choose(cell) {
@@ -84,13 +85,13 @@ export class Editor {
   refresh() {
     this.buttons.forEach((button, cell) => {
       const face = this.board.face(this.tiles[cell]);
-      const where = `row ${Math.floor(cell / this.columns) + 1}, column ${(cell % this.columns) + 1}`;
+      const where = t("board.place", { row: Math.floor(cell / this.columns) + 1, column: (cell % this.columns) + 1 });
       const isOffered = this.offered?.has(cell) ?? false;
       button.tabIndex = cell === this.chosen || isOffered ? 0 : -1;
       button.disabled = this.offered !== null && !isOffered;
       button.classList.toggle("offered", isOffered);
       button.setAttribute("aria-pressed", String(cell === this.chosen && !this.offered));
-      button.setAttribute("aria-label", `${face || "empty"}, ${where}`);
+      button.setAttribute("aria-label", `${face || t("board.empty")}, ${where}`);
     });
     const here = parseInt(this.tiles[this.chosen], 36);
     [...this.palette.children].forEach((button, index) => button.setAttribute("aria-pressed", String(index === here)));

@@ -1,6 +1,7 @@
 // Episode files: one game a line, SLIDER:PLACER@TICK|ACTIONS|WINNER@TOCK.
 
 import { fitRef } from "./games.js";
+import { t } from "./texts.js";
 
 const LARGEST = 50_000_000;
 const LINE = /^\s*([^:|@]*):[^@|]*@\d+\|([^|]*)\|/;
@@ -8,7 +9,7 @@ const LINE = /^\s*([^:|@]*):[^@|]*@\d+\|([^|]*)\|/;
 /** The games of a file as [{line, slider, actions, text}]; throws an Error with a sentence for people. */
 export async function readEpisodes(file) {
   const size = Math.ceil(file.size / 1e6);
-  if (file.size > LARGEST) throw new Error(`${file.name} is too large: ${size} MB, but the page reads up to 50 MB.`);
+  if (file.size > LARGEST) throw new Error(t("file.large", { name: file.name, size, most: 50 }));
   const games = [];
   let line = 0;
   for (const text of (await file.text()).split(/\r?\n/)) {
@@ -16,14 +17,14 @@ export async function readEpisodes(file) {
     const game = readLine(text, line);
     if (game) games.push(game);
   }
-  if (!games.length) throw new Error(`${file.name} has no line such as player:random@time|actions|winner@time.`);
+  if (!games.length) throw new Error(t("file.noline", { name: file.name }));
   return games;
 }
 
 function readLine(text, line) {
   const match = LINE.exec(text);
   if (!match || !match[2].includes("#")) return null;
-  return { line, slider: match[1].trim() || "unnamed", actions: match[2], text: text.trim() };
+  return { line, slider: match[1].trim() || t("file.unnamed"), actions: match[2], text: text.trim() };
 }
 
 /** The number of slides and the sum of all rewards. */

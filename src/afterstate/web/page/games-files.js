@@ -6,6 +6,7 @@ import { h } from "./dom.js";
 import { readEpisodes, guessRecord } from "./episodes.js";
 import { isKnown } from "./games.js";
 import { fitMarks } from "./marks.js";
+import { t } from "./texts.js";
 
 const LARGEST = 20_000_000;
 const MOST = 300;
@@ -80,12 +81,12 @@ function paint(pen, part) {
 
 /** Reads a file of games: JSON of this page, or an episode file -> entries for the list; throws an Error for people. */
 export async function readGames(app, file) {
-  if (file.size > LARGEST) throw new Error(`${file.name} is too large: the page reads up to 20 MB.`);
+  if (file.size > LARGEST) throw new Error(t("file.larger", { name: file.name }));
   const text = await file.text();
   const rows = text.trimStart().startsWith("{") ? readJson(file.name, text) : await readLines(app, file);
-  if (rows.length > MOST) throw new Error(`${file.name} has ${rows.length} games, but the list keeps ${MOST}.`);
+  if (rows.length > MOST) throw new Error(t("file.many", { name: file.name, n: rows.length, most: MOST }));
   const entries = [];
-  for (const [at, row] of rows.entries()) entries.push(await check(app, row, `${file.name}, game ${at + 1}`));
+  for (const [at, row] of rows.entries()) entries.push(await check(app, row, t("file.game", { name: file.name, n: at + 1 })));
   return entries;
 }
 
@@ -94,10 +95,10 @@ function readJson(name, text) {
   try {
     content = JSON.parse(text);
   } catch {
-    throw new Error(`${name} is not JSON.`);
+    throw new Error(t("file.nojson", { name }));
   }
   const isList = content.format === "afterstate games" && Array.isArray(content.games);
-  if (!isList) throw new Error(`${name} is not a list of games.`);
+  if (!isList) throw new Error(t("file.nolist", { name }));
   return content.games;
 }
 
@@ -109,7 +110,7 @@ async function readLines(app, file) {
 
 // The server plays every game again, so that a score in the list is true.
 async function check(app, row, where) {
-  if (!isKnown(app, row)) throw new Error(`${where}: this server does not have the game ${row?.game} ${row?.size}.`);
+  if (!isKnown(app, row)) throw new Error(t("file.unknown", { where, game: row?.game, size: row?.size }));
   const number = (value) => (Number.isFinite(value) && value >= 0 ? value : undefined);
   const ref = { game: row.game, rules: row.rules, size: row.size };
   const times = { begun: number(row.begun) ?? 0, ended: number(row.ended) ?? Date.now(), accuracy: number(row.accuracy) };

@@ -10,9 +10,10 @@ import { bestScore, keepGame, keepState, listGames, removeGame, statisticsOf } f
 import { playedBy } from "./marks.js";
 import { full, percent, short } from "./scale.js";
 import { loadGame, saveGame } from "./store.js";
+import { language, t } from "./texts.js";
 
 const PAGE = 20;
-const WHO = { you: "You", ai: "AI", both: "You and AI", nobody: "" };
+const WHO = { you: "word.you", ai: "word.ai", both: "games.both" };
 
 /** Shows the view in `root`; returns a function that removes it. */
 export function gamesView(root, app) {
@@ -52,10 +53,10 @@ class Games {
 
   #empty() {
     this.summary.replaceChildren();
-    this.list.replaceChildren(h("div", { class: "empty" }, h("h2", {}, "No games yet"),
+    this.list.replaceChildren(h("div", { class: "empty" }, h("h2", {}, t("games.none")),
       h("p", { class: "coach-invite" },
-        "Games that you play are kept here, in this browser. A new game does not delete the old one."),
-      h("a", { class: "button primary", href: "#play" }, "Play")));
+        t("games.kept")),
+      h("a", { class: "button primary", href: "#play" }, t("view.play"))));
   }
 
   // --- statistics
@@ -65,14 +66,15 @@ class Games {
     const yours = games.filter((one) => playedBy(one.marks) === "you");
     const best = Math.max(bestScore(games[0]), ...yours.map((one) => one.score));
     const figures = [
-      ["Games", full(found.games)], ["Your best", full(best)], ["Mean score", full(found.mean)],
-      ["Mean accuracy", found.accuracy === null ? "–" : percent(found.accuracy / 100)], ["Moves", full(found.moves)],
+      [t("word.games"), full(found.games)], [t("games.best"), full(best)], [t("games.mean"), full(found.mean)],
+      [t("games.accuracy"), found.accuracy === null ? "–" : percent(found.accuracy / 100)],
+      [t("coach.moves"), full(found.moves)],
     ].map(([name, value]) =>
       h("div", { class: "coach-figure" }, h("dt", {}, name), h("dd", { class: "num coach-value" }, value)));
     const tiles = found.tiles.map(([tile, count]) => h("li", { class: "tag num" }, `${tile} × ${count}`));
-    const reached = h("div", { class: "coach-figure games-tiles" }, h("dt", {}, "Largest tiles"),
+    const reached = h("div", { class: "coach-figure games-tiles" }, h("dt", {}, t("games.tiles")),
       h("dd", {}, h("ul", { class: "row" }, tiles)));
-    const choice = kinds.length > 1 && selectField("Game", kinds.map((kind) => [kind, kind]), this.kind, (kind) => {
+    const choice = kinds.length > 1 && selectField(t("word.game"), kinds.map((kind) => [kind, kind]), this.kind, (kind) => {
       this.kind = kind;
       this.shown = PAGE;
       this.refresh();
@@ -84,17 +86,17 @@ class Games {
   #curve(games) {
     const points = [...games].reverse().map((one, at) => [at + 1, one.score]);
     this.chart = lineChart({
-      series: [{ name: "", points, color: 1, dashed: 0, marker: points.length < 60 }], title: "Score of each game",
-      xLabel: "games", yLabel: "", yFormat: short, valueFormat: full, height: 190, margin: { left: 52, right: 14 },
+      series: [{ name: "", points, color: 1, dashed: 0, marker: points.length < 60 }], title: t("games.scores"),
+      xLabel: t("games.axis"), yLabel: "", yFormat: short, valueFormat: full, height: 190, margin: { left: 52, right: 14 },
     });
-    return card("Score of each game", this.chart);
+    return card(t("games.scores"), this.chart);
   }
 
   // --- the list
 
   #fill(games) {
     const rows = games.slice(0, this.shown).map((one) => this.#row(one));
-    const more = games.length > this.shown && button("Show more", () => {
+    const more = games.length > this.shown && button(t("games.more"), () => {
       this.shown += PAGE;
       this.refresh();
     });
@@ -105,11 +107,13 @@ class Games {
     const board = new Board({ ...shapeOf(game.size), faces: this.app.faces(game.game), game: game.game, small: true });
     board.set(game.tiles);
     const moves = game.moves?.length ?? game.plies;
-    const who = game.slider ?? WHO[playedBy(game.marks)];
-    const end = game.over ? "" : "not finished";
-    const facts = [dateOf(game.ended), `${full(moves)} moves`, `largest ${full(game.largest)}`, who, end];
+    const by = WHO[playedBy(game.marks)];
+    const who = game.slider ?? (by ? t(by) : "");
+    const end = game.over ? "" : t("games.unfinished");
+    const largest = t("games.largest", { tile: full(game.largest) });
+    const facts = [dateOf(game.ended), t("play.moves", { n: full(moves) }), largest, who, end];
     const accuracy = Number.isFinite(game.accuracy)
-      ? h("span", { class: "tag num" }, `Accuracy ${percent(game.accuracy / 100)}`) : null;
+      ? h("span", { class: "tag num" }, t("games.accurate", { share: percent(game.accuracy / 100) })) : null;
     const text = h("div", { class: "games-text" },
       h("p", { class: "row" }, h("strong", { class: "num games-score" }, full(game.score)), accuracy),
       h("p", { class: "muted little num" }, facts.filter(Boolean).join(" · ")));
@@ -118,18 +122,19 @@ class Games {
   }
 
   #buttons(game) {
-    const named = (words) => `${words}: score ${full(game.score)}, ${dateOf(game.ended)}`;
-    const open = button("Open", () => this.#open(game), { testid: "games-open", label: named("Open") });
-    const coach = h("a", { class: "button", href: `#coach/game/${game.id}`, "aria-label": named("Coach"),
-      data: { testid: "games-coach" } }, "Coach");
+    const named = (words) => t("games.named", { words, score: full(game.score), date: dateOf(game.ended) });
+    const open = button(t("games.open"), () => this.#open(game), { testid: "games-open", label: named(t("games.open")) });
+    const coach = h("a", { class: "button", href: `#coach/game/${game.id}`, "aria-label": named(t("view.coach")),
+      data: { testid: "games-coach" } }, t("view.coach"));
     const item = (words, action, testid) => button(words, () => this.#try(action), { kind: "quiet", testid });
-    const remove = button("Delete", () => this.#remove(game, remove), { kind: "quiet", testid: "games-delete" });
+    const remove = button(t("word.delete"), () => this.#remove(game, remove), { kind: "quiet", testid: "games-delete" });
     const items = [
-      game.start === undefined && item("Episode file", () => this.#saveLine(game), "games-episode"),
+      game.start === undefined && item(t("games.episode"), () => this.#saveLine(game), "games-episode"),
       item("JSON", () => download(fileName(game, "json"), jsonOf([game]), "application/json"), "games-json"),
-      item("Picture", () => this.#savePicture(game), "games-picture"), remove,
+      item(t("games.picture"), () => this.#savePicture(game), "games-picture"), remove,
     ];
-    const more = h("details", { class: "games-more" }, h("summary", { class: "button", "aria-label": named("More") }, "More"),
+    const others = t("games.others");
+    const more = h("details", { class: "games-more" }, h("summary", { class: "button", "aria-label": named(others) }, others),
       h("div", { class: "row" }, items));
     return h("div", { class: "row games-buttons" }, game.episode === undefined && open, coach, more);
   }
@@ -160,7 +165,7 @@ class Games {
       return this.refresh();
     }
     control.dataset.sure = "yes";
-    control.textContent = "Really delete?";
+    control.textContent = t("games.sure");
     return undefined;
   }
 
@@ -177,8 +182,8 @@ class Games {
   #files() {
     const all = () => listGames().filter((one) => isKnown(this.app, one));
     const write = () => download("games.json", jsonOf(all()), "application/json");
-    this.save = button("Save all as JSON", write, { testid: "games-save" });
-    this.lines = button("Save all as episode file", () => this.#try(async () => {
+    this.save = button(t("games.savejson"), write, { testid: "games-save" });
+    this.lines = button(t("games.savelines"), () => this.#try(async () => {
       const plain = all().filter((one) => one.start === undefined && gameName(this.app, one) === this.kind);
       const lines = [];
       for (const game of plain) lines.push(await episodeOf(this.app, game));
@@ -187,9 +192,9 @@ class Games {
     const accept = ".json,.txt,.log,application/json,text/plain";
     const picker = h("input", { type: "file", accept, class: "visually-hidden", data: { testid: "games-import" } });
     picker.addEventListener("change", () => this.#try(() => this.#import(picker)));
-    const load = h("label", { class: "button games-import" }, picker, "Import a file");
-    const note = h("p", { class: "muted little" }, "The games are only in this browser. A file brings them to another one.");
-    return h("section", { class: "card stack tight games-files", "aria-label": "Files" },
+    const load = h("label", { class: "button games-import" }, picker, t("games.import"));
+    const note = h("p", { class: "muted little" }, t("games.only"));
+    return h("section", { class: "card stack tight games-files", "aria-label": t("games.files") },
       h("div", { class: "row" }, this.save, this.lines, load), note);
   }
 
@@ -201,14 +206,12 @@ class Games {
     for (const entry of entries) keepGame(entry);
     if (entries.length) this.kind = gameName(this.app, entries[0]);
     this.refresh();
-    this.app.toast(`Imported ${entries.length} ${entries.length === 1 ? "game" : "games"}.`);
+    this.app.toast(t(entries.length === 1 ? "games.imported1" : "games.imported", { n: entries.length }));
   }
 }
 
-const DATE = new Intl.DateTimeFormat("en", {
-  day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23",
-});
+const DATE = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
 
 function dateOf(ms) {
-  return ms ? DATE.format(ms) : "";
+  return ms ? new Intl.DateTimeFormat(language(), DATE).format(ms) : "";
 }

@@ -2,10 +2,11 @@
 
 import { ARROWS, SLIDES, h, whole } from "./dom.js";
 import { lookAhead } from "./store.js";
+import { t, way } from "./texts.js";
 
 const SHORTEST = 0.3;
 const SCALE = 0.1; // the share of the best value whose loss makes the shortest bar
-const NAMED = { up: "Slide up", right: "Slide right", down: "Slide down", left: "Slide left" };
+const named = (slide) => t("play.slide", { slide: way(slide) });
 
 /** A value in full, with one decimal if it is small. */
 export function valueText(value) {
@@ -92,7 +93,8 @@ export class Hints {
     const lengths = barLengths(values);
     const best = bestSlides(answer);
     for (const slide of SLIDES) this.showEdge(slide, values[slide], lengths[slide], best.includes(slide));
-    if (best.length && !this.quiet) this.live.textContent = `Best: ${best.join(", ")}, ${valueText(values[best[0]])}`;
+    if (!best.length || this.quiet) return;
+    this.live.textContent = `${t("look.best", { slides: best.map(way).join(", ") })}, ${valueText(values[best[0]])}`;
   }
 
   showEdge(slide, value, length, best) {
@@ -104,8 +106,8 @@ export class Hints {
     button.dataset.value = known ? value : "";
     bar.style.setProperty("--length", length);
     text.textContent = known ? `${best ? "★ " : ""}${valueText(value)}` : ARROWS[slide];
-    const words = known ? `value ${valueText(value)}${best ? ", the best" : ""}` : "not possible";
-    button.setAttribute("aria-label", `${NAMED[slide]}, ${words}`);
+    const words = known ? t(best ? "play.bestvalue" : "play.value", { value: valueText(value) }) : t("word.impossible");
+    button.setAttribute("aria-label", `${named(slide)}, ${words}`);
   }
 
   /** Removes the values; the edges are plain buttons again. */
@@ -117,7 +119,7 @@ export class Hints {
       button.classList.remove("stale", "valued", "best");
       delete button.dataset.value;
       text.textContent = ARROWS[slide];
-      button.setAttribute("aria-label", NAMED[slide]);
+      button.setAttribute("aria-label", named(slide));
     }
   }
 }

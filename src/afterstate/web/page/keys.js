@@ -1,45 +1,51 @@
 // All keys of the page, in one dialog.
 
 import { button, h, icon } from "./dom.js";
+import { t } from "./texts.js";
 
 const KEYS = [
-  ["Play and Analyse", [
-    [["↑", "→", "↓", "←"], "Slide"],
-    [["W", "A", "S", "D"], "Slide"],
-    [["Z"], "Take a move back; hold it to take back more"],
+  [["play", "analyse"], [
+    [["↑", "→", "↓", "←"], "keys.slide"],
+    [["W", "A", "S", "D"], "keys.slide"],
+    [["Z"], "keys.undo"],
   ]],
-  ["Play", [
-    [["H"], "Show or hide the values"],
-    [["Space", "P"], "Let the AI play, or pause"],
-    [["."], "One move of the AI"],
-    [["N"], "New game"],
+  [["play"], [
+    [["H"], "keys.values"],
+    [["Space", "P"], "keys.watch"],
+    [["."], "keys.step"],
+    [["N"], "play.newgame"],
   ]],
-  ["Analyse", [
-    [["Y"], "Forward again"],
-    [["1", "2", "8"], "In a cell: write a tile"],
-    [["+", "−"], "In a cell: the next larger or smaller tile"],
-    [["Esc"], "Leave the cell"],
+  [["analyse"], [
+    [["Y"], "keys.forward"],
+    [["1", "2", "8"], "keys.write"],
+    [["+", "−"], "keys.larger"],
+    [["Esc"], "keys.leave"],
   ]],
-  ["Coach", [
-    [["←", "→"], "One move back or forward"],
-    [["Home", "End"], "The first or the last move"],
-    [["N"], "Next mistake"],
+  [["coach"], [
+    [["←", "→"], "keys.onemove"],
+    [["Home", "End"], "keys.ends"],
+    [["N"], "coach.nextm"],
   ]],
-  ["Everywhere", [[["?"], "Show these keys"]]],
+  [[], [[["?"], "keys.show"]]],
 ];
 
-function section([title, rows]) {
+function titleOf(views) {
+  const [one, other] = views.map((name) => t(`view.${name}`));
+  return other ? t("keys.and", { one, other }) : one ?? t("keys.everywhere");
+}
+
+function section([views, rows]) {
   const lines = rows.flatMap(([keys, words]) => [
     h("dt", {}, keys.flatMap((key) => [h("kbd", {}, key), " "])),
-    h("dd", {}, words),
+    h("dd", {}, t(words)),
   ]);
-  return h("section", {}, h("h3", {}, title), h("dl", { class: "key-list" }, lines));
+  return h("section", {}, h("h3", {}, titleOf(views)), h("dl", { class: "key-list" }, lines));
 }
 
 function makeDialog() {
   const dialog = h("dialog", { class: "panel card keys-panel", "aria-labelledby": "keys-title", data: { testid: "keys" } });
-  const close = button(icon("close"), () => dialog.close(), { kind: "quiet", label: "Close" });
-  const head = h("div", { class: "row apart" }, h("h2", { id: "keys-title" }, "Keys"), close);
+  const close = button(icon("close"), () => dialog.close(), { kind: "quiet", label: t("word.close") });
+  const head = h("div", { class: "row apart" }, h("h2", { id: "keys-title" }, t("keys.keys")), close);
   dialog.append(h("div", { class: "stack" }, head, KEYS.map(section)));
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   dialog.addEventListener("close", () => dialog.remove());

@@ -1,9 +1,11 @@
 // Links into the page: a game as its seed and two bits for each move, and a position to analyse.
 
+import { t } from "./texts.js";
+
 const ORDER = "URDL";
 
 function damaged(why) {
-  return new Error(`This link is damaged: ${why}.`);
+  return new Error(t("link.damaged", { why: t(why) }));
 }
 
 function bytesOfCount(count) {
@@ -34,7 +36,7 @@ function bytesOf(packed) {
     const binary = atob(packed.replaceAll("-", "+").replaceAll("_", "/"));
     return Uint8Array.from(binary, (letter) => letter.charCodeAt(0));
   } catch {
-    throw damaged("its moves cannot be read");
+    throw damaged("link.moves");
   }
 }
 
@@ -44,13 +46,13 @@ export function unpackMoves(packed) {
   let count = 0;
   let head = 0;
   for (let scale = 1; ; scale *= 128) {
-    if (head >= bytes.length || head > 4) throw damaged("it does not say how many moves it has");
+    if (head >= bytes.length || head > 4) throw damaged("link.count");
     const byte = bytes[head];
     head += 1;
     count += (byte & 127) * scale;
     if (byte < 128) break;
   }
-  if (bytes.length !== head + Math.ceil(count / 4)) throw damaged("some of its moves are missing");
+  if (bytes.length !== head + Math.ceil(count / 4)) throw damaged("link.missing");
   const moves = new Array(count);
   for (let at = 0; at < count; at += 1) moves[at] = ORDER[(bytes[head + (at >> 2)] >> (2 * (at & 3))) & 3];
   return moves.join("");
@@ -61,7 +63,7 @@ function decoded(part) {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw damaged("it has a % that stands for nothing");
+    throw damaged("link.percent");
   }
 }
 
@@ -74,10 +76,10 @@ export function gameLink({ game, rules, size, seed, moves, start }) {
 /** Reads what follows "#replay/" -> {game, rules, size, seed, moves, start}; throws an Error with a readable message. */
 export function readLink(rest) {
   const parts = rest.split("/").map(decoded);
-  if (parts.length < 5 || parts.length > 6) throw damaged("it does not name a game, its seed and its moves");
+  if (parts.length < 5 || parts.length > 6) throw damaged("link.parts");
   const [game, rules, size, seed, packed, start] = parts;
-  if (!/^\d{1,16}$/.test(seed)) throw damaged("its seed is not a number");
-  if (!Number.isSafeInteger(Number(seed))) throw damaged("its seed is above 9007199254740991");
+  if (!/^\d{1,16}$/.test(seed)) throw damaged("link.seed");
+  if (!Number.isSafeInteger(Number(seed))) throw damaged("link.large");
   const found = { game, rules, size, seed: Number(seed), moves: unpackMoves(packed) };
   return start ? { ...found, start } : found;
 }

@@ -1,24 +1,19 @@
 // The frame of the page: routes by location.hash, the object that views share, toasts, theme, lost connections.
 
 import * as analyse from "./analyse.js";
-import { AWAY, api, connection, persist } from "./api.js";
+import { api, connection, persist } from "./api.js";
 import * as coach from "./coach.js";
 import { button, h } from "./dom.js";
 import { gameFacts, isKnown } from "./games.js";
 import { startKeys } from "./keys.js";
 import * as play from "./play.js";
 import { applyTheme, keep, loadGame, loadTheme, setting, showGamesIf } from "./store.js";
+import { language, otherLanguage, setLanguage, t } from "./texts.js";
 import * as training from "./training.js";
 import * as versus from "./versus.js";
 
 // All are there from the start: a view can be opened while the server is away.
-const VIEWS = {
-  play: { title: "Play", view: play },
-  analyse: { title: "Analyse", view: analyse },
-  coach: { title: "Coach", view: coach },
-  versus: { title: "Versus", view: versus },
-  training: { title: "Training", view: training },
-};
+const VIEWS = { play, analyse, coach, versus, training };
 const THEMES = ["auto", "light", "dark"];
 const TOAST_MS = 6_000;
 const BEGIN_MS = 1_000;
@@ -79,7 +74,7 @@ function toast(text, kind = "info") {
   const same = [...byId("toasts").children].find((one) => one.dataset.text === text);
   same?.remove();
   const role = kind === "error" ? "alert" : "status";
-  const close = h("button", { type: "button", "aria-label": "Close this message" }, "✕");
+  const close = h("button", { type: "button", "aria-label": t("app.close") }, "✕");
   const element = h("div", { class: "toast", role, data: { kind, text, testid: "toast" } }, h("span", {}, text), close);
   close.addEventListener("click", () => element.remove());
   byId("toasts").append(element);
@@ -102,7 +97,7 @@ function showNav(name) {
     if (link.dataset.view === name) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  document.title = `${VIEWS[name].title} · Afterstate`;
+  document.title = `${t(`view.${name}`)} · Afterstate`;
 }
 
 function showRoute() {
@@ -120,7 +115,7 @@ function showRoute() {
     if (shown === name && unmount?.follow) unmount.follow();
     else place(name);
   } catch (error) {
-    showFailure(VIEWS[name].title, error);
+    showFailure(t(`view.${name}`), error);
   }
 }
 
@@ -129,7 +124,7 @@ function place(name) {
   const root = h("section", { class: "view" });
   main.replaceChildren(root);
   window.scrollTo(0, 0);
-  unmount = VIEWS[name].view.mount(root, app);
+  unmount = VIEWS[name].mount(root, app);
   shown = name;
 }
 
@@ -143,39 +138,67 @@ function leave() {
 
 function showFailure(title, error) {
   leave();
-  const retry = button("Reload the page", () => location.reload());
-  const words = `${title} could not be shown: ${error.message}`;
-  const parts = [h("h2", {}, "Something went wrong"), h("p", {}, words), retry];
+  const retry = button(t("app.reload"), () => location.reload());
+  const words = t("app.notshown", { title, why: error.message });
+  const parts = [h("h2", {}, t("app.wrong")), h("p", {}, words), retry];
   main.replaceChildren(h("div", { class: "empty", role: "alert" }, parts));
+}
+
+/** Writes a text of the frame; it changes with the language. */
+function tell(element, key) {
+  element.dataset.t = key;
+  element.textContent = t(key);
+}
+
+function tellFrame() {
+  document.documentElement.lang = language();
+  for (const element of document.querySelectorAll("[data-t]")) tell(element, element.dataset.t);
+  for (const one of document.querySelectorAll("[data-tlabel]")) one.setAttribute("aria-label", t(one.dataset.tlabel));
+  document.querySelector("meta[name=description]").content = t("app.about");
+  byId("language").lang = otherLanguage();
+  byId("live").textContent = "";
+}
+
+// The view is made anew in the other language, where it is; the game and the choices are kept.
+function startLanguage() {
+  const change = async () => {
+    await setLanguage(otherLanguage());
+    tellFrame();
+    if (!shown) return;
+    unmount.follow = null;
+    showRoute();
+  };
+  byId("language").addEventListener("click", () => change().catch(() => toast(t("app.away"), "error")));
+  tellFrame();
 }
 
 function startTheme() {
   const control = byId("theme");
   let theme = loadTheme();
-  const tell = () => {
-    control.textContent = `Theme: ${theme}`;
+  const show = () => {
+    tell(control, `theme.${theme}`);
     control.dataset.value = theme;
   };
   control.addEventListener("click", () => {
     theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
     applyTheme(theme);
-    tell();
+    show();
   });
-  tell();
+  show();
 }
 
 function startConnection() {
   const away = byId("away");
   connection.addEventListener("away", () => {
-    away.textContent = `${AWAY} Your game is safe, and this page goes on by itself.`;
+    tell(away, "app.gone");
     away.hidden = false;
   });
   connection.addEventListener("locked", () => {
-    away.textContent = "The server was started again. Open the link that afterstate play printed, then this page goes on.";
+    tell(away, "app.locked");
   });
   connection.addEventListener("back", () => {
     away.hidden = true;
-    announce("The server is back.");
+    announce(t("app.back"));
     refreshModels().catch(() => undefined);
   });
 }
@@ -199,6 +222,7 @@ function startSkipLink() {
 }
 
 async function start() {
+  startLanguage();
   startTheme();
   startConnection();
   startSkipLink();
@@ -212,7 +236,7 @@ async function start() {
     window.addEventListener("hashchange", showRoute);
     showRoute();
   } catch (error) {
-    showFailure("The page", error);
+    showFailure(t("app.page"), error);
   }
 }
 

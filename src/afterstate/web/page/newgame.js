@@ -3,6 +3,7 @@
 import { isCancelled } from "./api.js";
 import { button, h, icon, segmented, selectField } from "./dom.js";
 import { fitRef, ruleOptions, rulesOf, sizeOptions } from "./games.js";
+import { t } from "./texts.js";
 
 export class NewGameDialog {
   /** `start({game, rules, size, seed}, signal)` starts the game, or throws an error. */
@@ -28,10 +29,10 @@ export class NewGameDialog {
   draw() {
     const { app, choice } = this;
     const titles = app.about.games.map((one) => [one.game, one.title]);
-    const games = segmented("Game", titles, choice.game, (game) => this.choose({ game }));
+    const games = segmented(t("word.game"), titles, choice.game, (game) => this.choose({ game }));
     const note = h("p", { class: "muted little rule-note", data: { testid: "rule-note" } }, rulesOf(app, choice).note);
-    const ruleField = selectField("Rules", ruleOptions(app, choice), choice.rules, (rules) => this.choose({ rules }));
-    const sizeField = selectField("Size", sizeOptions(app, choice), choice.size, (size) => this.choose({ size }));
+    const ruleField = selectField(t("word.rules"), ruleOptions(app, choice), choice.rules, (rules) => this.choose({ rules }));
+    const sizeField = selectField(t("word.size"), sizeOptions(app, choice), choice.size, (size) => this.choose({ size }));
     const choices = h("div", { class: "choices" }, ruleField, sizeField);
     const form = h("form", { class: "stack" }, this.head(), games, choices, note, this.seedField(), this.foot());
     form.addEventListener("submit", (event) => this.submit(event));
@@ -39,21 +40,21 @@ export class NewGameDialog {
   }
 
   head() {
-    const close = button(icon("close"), () => this.element.close(), { kind: "quiet", label: "Close" });
-    return h("div", { class: "row apart" }, h("h2", { id: "new-game-title" }, "New game"), close);
+    const close = button(icon("close"), () => this.element.close(), { kind: "quiet", label: t("word.close") });
+    return h("div", { class: "row apart" }, h("h2", { id: "new-game-title" }, t("play.newgame")), close);
   }
 
   seedField() {
-    const hints = { inputmode: "numeric", placeholder: "random", autocomplete: "off" };
+    const hints = { inputmode: "numeric", placeholder: t("play.random"), autocomplete: "off" };
     this.seed = h("input", { type: "text", ...hints, data: { testid: "seed" } });
-    return h("label", { class: "field" }, h("span", {}, "Seed (optional: same seed, same tiles)"), this.seed);
+    return h("label", { class: "field" }, h("span", {}, t("play.seedfield")), this.seed);
   }
 
   foot() {
     this.error = h("p", { class: "error", role: "alert" });
-    const words = this.inProgress ? "This replaces your current game." : "";
+    const words = this.inProgress ? t("play.replaces") : "";
     const props = { class: "button primary", type: "submit", data: { testid: "start-game" } };
-    this.submitButton = h("button", props, "Start");
+    this.submitButton = h("button", props, t("word.start"));
     return [this.error, h("p", { class: "muted little" }, words), this.submitButton];
   }
 
@@ -80,7 +81,7 @@ export class NewGameDialog {
     const seed = text === "" ? undefined : Number(text);
     if (seed !== undefined && !(/^\d+$/.test(text) && Number.isSafeInteger(seed))) {
       this.seed.setAttribute("aria-invalid", "true");
-      this.error.textContent = "A seed is a whole number from 0 to 9007199254740991.";
+      this.error.textContent = t("play.badseed");
       return;
     }
     await this.ask(seed);
@@ -91,7 +92,7 @@ export class NewGameDialog {
     const { submitButton } = this;
     this.request = new AbortController();
     submitButton.setAttribute("aria-busy", "true");
-    submitButton.textContent = "Starting …";
+    submitButton.textContent = t("play.starting");
     try {
       await this.start({ ...this.choice, seed }, this.request.signal);
       this.element.close();
@@ -101,7 +102,7 @@ export class NewGameDialog {
     } finally {
       this.request = null;
       submitButton.removeAttribute("aria-busy");
-      submitButton.textContent = "Start";
+      submitButton.textContent = t("word.start");
     }
   }
 }

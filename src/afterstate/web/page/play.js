@@ -2,7 +2,7 @@
 
 import { arrive } from "./arrivals.js";
 import { Board, shapeOf } from "./board.js";
-import { REFUSED, button, h, icon } from "./dom.js";
+import { button, h, icon } from "./dom.js";
 import { Session, recordOf } from "./game.js";
 import { GameCard } from "./gamecard.js";
 import { boardOf, fitRef, rulesOf } from "./games.js";
@@ -17,13 +17,13 @@ import { ScoreBar } from "./scorebar.js";
 import { slideWords, undoWords } from "./speech.js";
 import { Status } from "./status.js";
 import { keep, setting } from "./store.js";
+import { refused, t } from "./texts.js";
 import { TrainCard } from "./trainnow.js";
 import { Watcher } from "./watch.js";
 import { watchPanel } from "./watchpanel.js";
 
 const HINTS_UP_TO = 6; // moves a second
 const REST_MS = 1_000; // between two games of the AI
-const NO_MODEL = "There is no model for this game yet. Train one first.";
 
 /** Shows Play in `root`; returns a function that removes it. */
 export function mount(root, app) {
@@ -66,10 +66,10 @@ class PlayView {
   }
 
   build() {
-    const undo = [icon("undo"), h("span", {}, "Undo"), h("kbd", {}, "Z")];
-    this.undoButton = button(undo, () => this.undo(), { testid: "undo", label: "Undo the last move" });
-    const start = [icon("plus"), h("span", {}, "New", h("span", { class: "wide" }, " game"))];
-    const fresh = button(start, () => this.openDialog(), { testid: "new-game", label: "New game" });
+    const undo = [icon("undo"), h("span", {}, t("play.undo")), h("kbd", {}, "Z")];
+    this.undoButton = button(undo, () => this.undo(), { testid: "undo", label: t("play.undolast") });
+    const start = [icon("plus"), h("span", {}, t("play.new"), h("span", { class: "wide" }, t("play.newwide")))];
+    const fresh = button(start, () => this.openDialog(), { testid: "new-game", label: t("play.newgame") });
     const buttons = h("div", { class: "row play-buttons" }, this.undoButton, fresh);
     const top = h("div", { class: "play-top" }, this.scores.element, buttons);
     this.place = h("div", { class: "board-place" });
@@ -78,7 +78,7 @@ class PlayView {
     this.side = h("aside", { class: "stack play-side" });
     const main = h("div", { class: "play-main" }, top, this.stage, this.status.element, this.replaySlot);
     this.columns = h("div", { class: "play waiting" }, main, this.side);
-    this.root.append(h("h1", { class: "visually-hidden" }, "Play"), this.columns, this.dialog.element);
+    this.root.append(h("h1", { class: "visually-hidden" }, t("view.play")), this.columns, this.dialog.element);
     this.listen();
     if (this.session.state) this.showGame();
   }
@@ -149,7 +149,7 @@ class PlayView {
   toggleWatch() {
     const { state } = this.session;
     if (!state) return;
-    if (!this.watcher.model) this.app.toast(NO_MODEL);
+    if (!this.watcher.model) this.app.toast(t("play.nomodel"));
     else if (this.watcher.running) this.watcher.pause();
     else if (this.resting) this.rest();
     else if (state.position.over) this.watchModel(this.session.ref);
@@ -158,14 +158,14 @@ class PlayView {
 
   stepWatch() {
     if (!this.session.state) return;
-    if (!this.watcher.model) this.app.toast(NO_MODEL);
+    if (!this.watcher.model) this.app.toast(t("play.nomodel"));
     this.endReplay();
     this.watcher.step();
   }
 
   setHints(on) {
     if (this.session.state && !this.watcher.model) {
-      this.app.toast(NO_MODEL);
+      this.app.toast(t("play.nomodel"));
       return;
     }
     keep("hints", on);
@@ -190,14 +190,14 @@ class PlayView {
     this.endReplay();
     const { game, rules, size } = choice;
     keep("last", { game, rules, size });
-    this.app.announce("A new game has started.");
+    this.app.announce(t("play.started"));
   }
 
   async share() {
     const link = gameLink(recordOf(this.session.state));
     try {
       await navigator.clipboard.writeText(link);
-      this.app.toast(isLocal() ? "Copied a link to this game. It works on this computer only." : "Copied a link to this game.");
+      this.app.toast(isLocal() ? t("play.copiedhere") : t("play.copied"));
     } catch {
       this.status.showLink(link);
     }
@@ -333,7 +333,7 @@ class PlayView {
   }
 
   refuse(slide) {
-    this.app.announce(REFUSED[slide]);
+    this.app.announce(refused(slide));
     this.board.nudge(slide);
   }
 
@@ -387,7 +387,7 @@ class PlayView {
     const { state } = this.session;
     if (goal === null || state.kept || this.replay || state.position.largest < goal) return;
     this.session.keepPlaying();
-    this.app.toast(this.watcher.running ? `The AI reached ${goal}.` : `You reached ${goal}. Play on as long as you like.`);
+    this.app.toast(this.watcher.running ? t("play.aireached", { goal }) : t("play.reached", { goal }));
   }
 
   askHints() {

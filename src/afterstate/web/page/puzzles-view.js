@@ -10,6 +10,7 @@ import { listenKeys, listenSwipes } from "./input.js";
 import { analyseHash } from "./links.js";
 import { full, percent } from "./scale.js";
 import { loadObject, saveObject } from "./store.js";
+import { t, way } from "./texts.js";
 
 const DEPTH = 3;
 const BATCH = 8;
@@ -29,8 +30,8 @@ class Puzzles {
     this.turn = 0;
     this.from = countCards(this.deck, "you").open ? "you" : "ai";
     this.count = h("p", { class: "muted little num", data: { testid: "puzzle-count" } });
-    const kinds = [["you", "Your mistakes"], ["ai", "The AI's mistakes"]];
-    const choice = segmented("Whose mistakes", kinds, this.from, (from) => {
+    const kinds = [["you", t("puzzle.yours")], ["ai", t("puzzle.ais")]];
+    const choice = segmented(t("puzzle.whose"), kinds, this.from, (from) => {
       this.from = from;
       this.#next();
     });
@@ -62,7 +63,7 @@ class Puzzles {
       if (this.from === "ai" && !hasNew(this.deck, "ai")) await this.#fetch(turn);
       if (turn === this.turn) await this.#open(turn);
     } catch (problem) {
-      if (turn === this.turn) this.#say("The puzzle could not be made", problem.message, this.#again());
+      if (turn === this.turn) this.#say(t("puzzle.failed"), problem.message, this.#again());
     }
   }
 
@@ -80,7 +81,7 @@ class Puzzles {
       const card = this.#first();
       if (!card) return this.#nothing();
       const model = this.app.model(card.game, card.rules, card.size);
-      if (!model) return this.#say(`There is no model for ${gameName(this.app, card)}`, "Puzzles need one.", trainLink());
+      if (!model) return this.#say(t("puzzle.nofor", { name: gameName(this.app, card) }), t("puzzle.need"), trainLink());
       this.#wait();
       const asked = { model: model.id, board: card.text, depth: DEPTH };
       const { values } = await persist(() => this.app.api.post("/api/move", asked));
@@ -97,22 +98,22 @@ class Puzzles {
   }
 
   #wait() {
-    const bar = h("progress", { "aria-label": "Looking for a position" });
-    this.place.replaceChildren(h("div", { class: "empty coach-wait" }, h("p", {}, "Looking for a position …"), bar));
+    const bar = h("progress", { "aria-label": t("puzzle.looking") });
+    this.place.replaceChildren(h("div", { class: "empty coach-wait" }, h("p", {}, t("puzzle.wait")), bar));
   }
 
   #nothing() {
     if (this.from === "ai") {
       const none = this.app.models().length === 0;
-      return none ? this.#say("There is no model yet", "Puzzles need one.", trainLink())
-        : this.#say("No puzzle found", "A deeper look agreed with a quick one everywhere.", this.#again());
+      return none ? this.#say(t("puzzle.nomodel"), t("puzzle.need"), trainLink())
+        : this.#say(t("puzzle.none"), t("puzzle.agreed"), this.#again());
     }
-    const words = "Let the coach review a game that you played. Your mistakes come here, until you have found each one twice.";
-    return this.#say("No mistakes of yours", words, h("a", { class: "button primary", href: "#coach/games" }, "Your games"));
+    const words = t("puzzle.how");
+    return this.#say(t("puzzle.noneyours"), words, h("a", { class: "button primary", href: "#coach/games" }, t("games.yours")));
   }
 
   #again() {
-    return button("Try again", () => this.#next());
+    return button(t("word.again"), () => this.#next());
   }
 
   #say(title, words, control) {
@@ -122,7 +123,7 @@ class Puzzles {
 
   #tellCount() {
     const { open, done } = countCards(this.deck, this.from);
-    this.count.textContent = open + done ? `${full(open)} open, ${full(done)} found` : "";
+    this.count.textContent = open + done ? t("puzzle.count", { open: full(open), done: full(done) }) : "";
   }
 
   // --- question and answer
@@ -136,10 +137,11 @@ class Puzzles {
     listenSwipes(board.element, (slide) => this.#answer(slide));
     this.buttons = Object.fromEntries(SLIDES.map((slide) => [slide, this.#choice(slide)]));
     this.told = h("div", { class: "stack tight puzzle-told", "aria-live": "polite" },
-      h("p", {}, "Which slide is best? Use the arrow keys, swipe, or choose."));
+      h("p", {}, t("puzzle.which")));
     const next = /\| next (\S+)/.exec(card.text)?.[1];
-    const facts = [gameName(this.app, card), `score ${full(card.score)}`, ...(next ? [`next tile ${next}`] : [])].join(", ");
-    const side = h("div", { class: "card stack puzzle-side" }, h("h2", {}, "Find the best slide"),
+    const score = t("coach.score", { score: full(card.score) });
+    const facts = [gameName(this.app, card), score, ...(next ? [t("puzzle.tile", { next })] : [])].join(", ");
+    const side = h("div", { class: "card stack puzzle-side" }, h("h2", {}, t("puzzle.find")),
       h("p", { class: "muted little num" }, facts),
       h("div", { class: "puzzle-choices" }, Object.values(this.buttons)), this.told);
     this.place.replaceChildren(h("div", { class: "puzzle" }, h("div", { class: "puzzle-board" }, board.element), side));
@@ -147,7 +149,7 @@ class Puzzles {
 
   #choice(slide) {
     const legal = this.values[slide] !== null;
-    const control = button([h("span", { class: "coach-chip-arrow", "aria-hidden": "true" }, ARROWS[slide]), slide,
+    const control = button([h("span", { class: "coach-chip-arrow", "aria-hidden": "true" }, ARROWS[slide]), way(slide),
       h("span", { class: "num puzzle-loss" })], () => this.#answer(slide), { testid: `puzzle-${slide}` });
     control.disabled = !legal;
     return control;
@@ -174,13 +176,13 @@ class Puzzles {
     }
     const { from, slide: made } = this.card;
     const { lost, share } = this.values[slide];
-    const words = right ? `Right: ${slide}.` : `${lostWords(slide, lost, best)}.`;
-    const whose = from === "you" ? "In your game" : "The AI's quick look";
-    const before = made === slide ? "" : `${whose}: ${made}, −${full(this.values[made].lost)}.`;
-    const again = right ? this.#found() : `That is ${percent(share)} of the expected score. This position comes again.`;
-    const next = button(["Next", h("kbd", {}, "N")], () => this.#next(), { kind: "primary", testid: "puzzle-next" });
+    const words = right ? t("puzzle.right", { slide: way(slide) }) : `${lostWords(slide, lost, best)}${t("word.stop")}`;
+    const whose = from === "you" ? t("puzzle.ingame") : t("puzzle.quick");
+    const before = made === slide ? "" : t("puzzle.before", { whose, slide: way(made), lost: full(this.values[made].lost) });
+    const again = right ? this.#found() : t("puzzle.comes", { share: percent(share) });
+    const next = button([t("puzzle.next"), h("kbd", {}, "N")], () => this.#next(), { kind: "primary", testid: "puzzle-next" });
     const href = `#${analyseHash(this.card, this.card.text)}`;
-    const analyse = h("a", { class: "button", href, data: { testid: "puzzle-analyse" } }, "Analyse");
+    const analyse = h("a", { class: "button", href, data: { testid: "puzzle-analyse" } }, t("view.analyse"));
     this.told.replaceChildren(h("p", { class: "puzzle-verdict", data: { right, testid: "puzzle-verdict" } }, words),
       h("p", { class: "muted little" }, [before, again].filter(Boolean).join(" ")), h("div", { class: "row" }, next, analyse));
     this.told.scrollIntoView({ block: "nearest" });
@@ -189,7 +191,7 @@ class Puzzles {
 
   #found() {
     const card = this.deck.cards.find((one) => one.key === this.card.key);
-    return card.found > 1 ? "Found twice: it is done." : "It comes once more.";
+    return card.found > 1 ? t("puzzle.twice") : t("puzzle.once");
   }
 }
 
@@ -201,5 +203,5 @@ function judge(values, { score }) {
 }
 
 function trainLink() {
-  return h("a", { class: "button primary", href: "#training" }, "Train one");
+  return h("a", { class: "button primary", href: "#training" }, t("word.trainone"));
 }

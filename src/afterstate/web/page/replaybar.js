@@ -4,6 +4,7 @@ import { NAMES, button, h, icon, whole } from "./dom.js";
 import { spreadMarks } from "./marks.js";
 import { setting } from "./store.js";
 import { speedOf } from "./pace.js";
+import { t } from "./texts.js";
 
 const FASTEST = 20;
 
@@ -22,15 +23,15 @@ export class ReplayBar {
   build() {
     this.toggle = button("", () => (this.playing ? this.pause() : this.play()), { kind: "primary" });
     const last = String(this.game.moves.length);
-    this.slider = h("input", { type: "range", min: "0", max: last, step: "1", "aria-label": "Move" });
+    this.slider = h("input", { type: "range", min: "0", max: last, step: "1", "aria-label": t("word.move") });
     this.slider.addEventListener("input", () => this.seek(Number(this.slider.value)));
     this.count = h("span", { class: "num little muted" });
-    const go = button("Continue from here", () => this.onclose());
-    const back = button(icon("back"), () => this.seek(this.at - 1), { label: "One move back" });
-    const step = button(icon("step"), () => this.step(), { label: "One move forward" });
-    const head = h("div", { class: "row apart" }, h("h2", {}, "Replay"), this.count);
+    const go = button(t("play.continue"), () => this.onclose());
+    const back = button(icon("back"), () => this.seek(this.at - 1), { label: t("play.back") });
+    const step = button(icon("step"), () => this.step(), { label: t("play.on") });
+    const head = h("div", { class: "row apart" }, h("h2", {}, t("play.replay")), this.count);
     const buttons = h("div", { class: "row" }, back, this.toggle, step, go);
-    const props = { class: "card replay-bar", "aria-label": "Replay", data: { testid: "replay-bar" } };
+    const props = { class: "card replay-bar", "aria-label": t("play.replay"), data: { testid: "replay-bar" } };
     this.element = h("section", props, head, this.slider, buttons);
   }
 
@@ -41,9 +42,9 @@ export class ReplayBar {
   refresh() {
     const total = this.game.moves.length;
     if (this.wanted === null) this.slider.value = this.at;
-    this.count.textContent = `Move ${whole(this.at)} of ${whole(total)}`;
+    this.count.textContent = t("word.moveof", { n: whole(this.at), all: whole(total) });
     this.slider.setAttribute("aria-valuetext", this.count.textContent);
-    this.toggle.replaceChildren(icon(this.playing ? "pause" : "play"), this.playing ? "Pause" : "Play");
+    this.toggle.replaceChildren(icon(this.playing ? "pause" : "play"), this.playing ? t("word.pause2") : t("word.play"));
   }
 
   /** Goes to a move; while an answer is pending, only the last request counts. */

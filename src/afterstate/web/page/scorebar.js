@@ -2,6 +2,7 @@
 
 import { loneTile, markTile } from "./board.js";
 import { h, whole } from "./dom.js";
+import { t } from "./texts.js";
 
 const GAIN_MS = 700;
 const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
@@ -15,11 +16,11 @@ export class ScoreBar {
     this.score = h("span", { class: "figure-value num", data: { testid: "score" } }, "0");
     this.best = h("span", { class: "figure-value num", data: { testid: "best" } }, "0");
     this.nextSlot = h("span", { class: "next-slot", data: { testid: "next-tile" } });
-    this.next = figure("Next", this.nextSlot);
+    this.next = figure(t("play.next"), this.nextSlot);
     this.gainLayer = h("span", { class: "gains", "aria-hidden": "true" });
-    const score = figure("Score", this.score);
+    const score = figure(t("word.score"), this.score);
     score.append(this.gainLayer);
-    this.element = h("div", { class: "figures" }, score, figure("Best", this.best), this.next);
+    this.element = h("div", { class: "figures" }, score, figure(t("play.best"), this.best), this.next);
     this.shown = null;
   }
 

@@ -4,9 +4,9 @@ import { button, h, icon, segmented, selectField } from "./dom.js";
 import { ruleOptions, rulesOf, sizeOptions } from "./games.js";
 import { LONGEST } from "./notation.js";
 import { keep, setting } from "./store.js";
+import { t } from "./texts.js";
 
 const TYPING_MS = 350;
-const NEW_TILES = [["draw", "drawn"], ["choose", "I choose"]];
 
 export class Setup {
   /** `hooks` are {text(text), change(change), next(next), mine(), clear(), back(), forward(), play()}. */
@@ -21,17 +21,18 @@ export class Setup {
     this.paletteSlot = h("div", {});
     const board = h("div", { class: "analyse-board" }, stage, this.verdict, this.moveButtons(), this.tryoutSlot);
     const parts = [this.choices, board, this.nextSlot, this.textField(), this.paletteSlot, this.buttons()];
-    this.element = h("section", { class: "card stack analyse-setup", "aria-label": "The board" }, parts);
+    this.element = h("section", { class: "card stack analyse-setup", "aria-label": t("look.theboard") }, parts);
   }
 
   moveButtons() {
     const { hooks } = this;
-    this.back = button(icon("earlier"), hooks.back, { testid: "analyse-back", label: "Back" });
-    this.forward = button(icon("later"), hooks.forward, { testid: "analyse-forward", label: "Forward" });
-    this.play = button("Play from here", hooks.play, { testid: "play-from-here" });
+    this.back = button(icon("earlier"), hooks.back, { testid: "analyse-back", label: t("look.back") });
+    this.forward = button(icon("later"), hooks.forward, { testid: "analyse-forward", label: t("look.forward") });
+    this.play = button(t("look.playfrom"), hooks.play, { testid: "play-from-here" });
     const choose = (value) => keep("choose", value === "choose");
-    const tiles = segmented("New tile", NEW_TILES, setting("choose") ? "choose" : "draw", choose);
-    const label = h("span", { class: "legend" }, "New tile");
+    const ways = [["draw", t("look.drawn")], ["choose", t("look.ichoose")]];
+    const tiles = segmented(t("look.newtile"), ways, setting("choose") ? "choose" : "draw", choose);
+    const label = h("span", { class: "legend" }, t("look.newtile"));
     return h("div", { class: "row analyse-moves" }, this.back, this.forward, this.play, h("div", { class: "row" }, label, tiles));
   }
 
@@ -44,7 +45,7 @@ export class Setup {
     });
     this.field.addEventListener("paste", (event) => this.checkPaste(event));
     this.error = h("p", { class: "error", role: "alert", id: "analyse-error", data: { testid: "analyse-error" } });
-    const label = h("label", { class: "field" }, h("span", {}, "Paste or type a board"), this.field);
+    const label = h("label", { class: "field" }, h("span", {}, t("look.paste")), this.field);
     return h("div", {}, label, this.error);
   }
 
@@ -53,12 +54,12 @@ export class Setup {
     const { length } = event.clipboardData?.getData("text") ?? "";
     if (length <= LONGEST) return;
     event.preventDefault();
-    this.tellError(`This text is too long for a board: ${length.toLocaleString("en")} characters.`);
+    this.tellError(t("look.toolong", { n: length.toLocaleString("en") }));
   }
 
   buttons() {
-    const mine = button("Use the board of my game", this.hooks.mine);
-    return h("div", { class: "row" }, mine, button("Clear", this.hooks.clear, { testid: "analyse-clear" }));
+    const mine = button(t("look.mine"), this.hooks.mine);
+    return h("div", { class: "row" }, mine, button(t("look.clear"), this.hooks.clear, { testid: "analyse-clear" }));
   }
 
   /** Shows another game. */
@@ -69,9 +70,9 @@ export class Setup {
     this.paletteSlot.replaceChildren(editor.palette);
     const { change } = this.hooks;
     const titles = this.app.about.games.map((one) => [one.game, one.title]);
-    const game = segmented("Game", titles, ref.game, (name) => change({ game: name }));
-    const rules = selectField("Rules", ruleOptions(this.app, ref), ref.rules, (name) => change({ rules: name }));
-    const sizes = selectField("Size", sizeOptions(this.app, ref), ref.size, (size) => change({ size }));
+    const game = segmented(t("word.game"), titles, ref.game, (name) => change({ game: name }));
+    const rules = selectField(t("word.rules"), ruleOptions(this.app, ref), ref.rules, (name) => change({ rules: name }));
+    const sizes = selectField(t("word.size"), sizeOptions(this.app, ref), ref.size, (size) => change({ size }));
     this.choices.replaceChildren(game, h("div", { class: "choices" }, rules, sizes));
   }
 
@@ -90,8 +91,8 @@ export class Setup {
     const shown = JSON.stringify([offered, nextTile]);
     if (shown === this.shownNext) return;
     this.shownNext = shown;
-    const legend = h("span", { class: "legend" }, "Next tile");
-    const choice = h("div", { class: "row" }, legend, segmented("Next tile", offered, nextTile, this.hooks.next));
+    const legend = h("span", { class: "legend" }, t("look.nexttile"));
+    const choice = h("div", { class: "row" }, legend, segmented(t("look.nexttile"), offered, nextTile, this.hooks.next));
     this.nextSlot.replaceChildren(...(offered.length ? [choice] : []));
   }
 

@@ -2,11 +2,9 @@
 
 import { ARROWS, button, h, whole } from "./dom.js";
 import { showKeys } from "./keys.js";
+import { t } from "./texts.js";
 
-const WORDS = {
-  watching: "The AI plays. Make a move to take over.",
-  replaying: "Make a move to continue from here.",
-};
+const WORDS = { watching: "play.watching", replaying: "play.replaying" };
 
 export class Status {
   constructor() {
@@ -27,25 +25,25 @@ export class Status {
   }
 
   words(kind) {
-    return h("p", { class: "muted little keys" }, WORDS[kind] ?? this.keys());
+    return h("p", { class: "muted little keys" }, WORDS[kind] ? t(WORDS[kind]) : this.keys());
   }
 
   keys() {
     const arrows = Object.values(ARROWS).flatMap((arrow) => [h("kbd", {}, arrow), " "]);
-    const all = button([h("kbd", {}, "?"), "All keys"], showKeys, { kind: "quiet", testid: "all-keys" });
-    const words = [...arrows, "or WASD to slide ", all];
-    const touch = h("span", { class: "keys-touch" }, "Swipe the board to slide.");
+    const all = button([h("kbd", {}, "?"), t("play.allkeys")], showKeys, { kind: "quiet", testid: "all-keys" });
+    const words = [...arrows, t("play.wasd"), all];
+    const touch = h("span", { class: "keys-touch" }, t("play.swipe"));
     return h("span", {}, h("span", { class: "keys-wide" }, words), touch);
   }
 
   // `next` starts the AI's next game, if this one was the AI's.
   over(state, { coach, fresh, next }) {
     const { score, position, moves } = state;
-    const facts = `${whole(score)} points, largest tile ${position.largest}, ${whole(moves.length)} moves.`;
-    const words = h("p", {}, h("strong", {}, "Game over. "), facts);
-    const onward = next ? button("Next game", next, { kind: "primary", testid: "next-game" })
-      : button("New game", fresh, { kind: "primary" });
-    const buttons = [button("Coach this game", coach), onward];
+    const facts = t("play.facts", { score: whole(score), tile: position.largest, n: whole(moves.length) });
+    const words = h("p", {}, h("strong", {}, t("play.over")), facts);
+    const onward = next ? button(t("play.nextgame"), next, { kind: "primary", testid: "next-game" })
+      : button(t("play.newgame"), fresh, { kind: "primary" });
+    const buttons = [button(t("word.coachthis"), coach), onward];
     return h("div", { class: "banner", role: "status", data: { testid: "game-over" } }, words, buttons);
   }
 
@@ -57,7 +55,7 @@ export class Status {
 
   /** Asks whether something may replace the current game. */
   question(words, yes, onyes, onkeep) {
-    const parts = [h("p", {}, words), button(yes, onyes, { kind: "primary" }), button("Keep my game", onkeep)];
+    const parts = [h("p", {}, words), button(yes, onyes, { kind: "primary" }), button(t("play.keep"), onkeep)];
     this.setSpecial(h("div", { class: "banner", role: "alert", data: { testid: "link-question" } }, parts));
   }
 
@@ -70,8 +68,8 @@ export class Status {
   /** Shows a link that could not be copied, to copy by hand. */
   showLink(link) {
     const input = h("input", { type: "text", readonly: true, value: link });
-    const field = h("label", { class: "field" }, h("span", {}, "Copy this link"), input);
-    this.setSpecial(h("div", { class: "banner" }, field, button("Done", () => this.answered())));
+    const field = h("label", { class: "field" }, h("span", {}, t("play.copythis")), input);
+    this.setSpecial(h("div", { class: "banner" }, field, button(t("play.done"), () => this.answered())));
     input.select();
   }
 

@@ -58,6 +58,7 @@ const DEFAULTS = {
   speed: 0.18,
   last: null,
   analysed: null,
+  language: null,
 };
 
 const settings = { ...DEFAULTS, ...readObject("settings") };

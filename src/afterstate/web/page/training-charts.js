@@ -4,6 +4,7 @@ import { lineChart } from "./chart.js";
 import { h } from "./dom.js";
 import { gameFacts } from "./games.js";
 import { full, percent } from "./scale.js";
+import { t } from "./texts.js";
 import { scoreSeries, tileSeries } from "./training-series.js";
 
 export class RunCharts {
@@ -41,16 +42,16 @@ export class RunCharts {
 /** Score and tile rates: {figures, draw(shown, faces, name), destroy()}. */
 function pairOfCharts() {
   const score = lineChart({
-    series: [], title: "Mean score over games", xLabel: "games", yLabel: "mean score", valueFormat: full,
-    height: 300, xMin: 0, empty: "The first data comes after a block of games",
+    series: [], title: t("train.meanover"), xLabel: t("games.axis"), yLabel: t("train.mean"), valueFormat: full,
+    height: 300, xMin: 0, empty: t("train.first"),
   });
   const tiles = lineChart({
-    series: [], title: "Tile rates over games", xLabel: "games", yLabel: "games that reach the tile",
+    series: [], title: t("train.ratesover"), xLabel: t("games.axis"), yLabel: t("train.reaching"),
     yFormat: (share) => percent(share, 0), valueFormat: percent, height: 320, xMin: 0, yMin: 0, yMax: 1,
   });
   score.dataset.testid = "chart-score";
   tiles.dataset.testid = "chart-tiles";
-  const titles = [h("h2", {}, "Score"), h("h2", {}, "Tiles")];
+  const titles = [h("h2", {}, t("word.score")), h("h2", {}, t("look.tiles"))];
   const figures = [score, tiles].map((chart, at) =>
     h("figure", { class: "card train-chart" }, h("figcaption", {}, titles[at]), chart));
   const draw = (shown, faces, name) => {
@@ -65,8 +66,9 @@ function pairOfCharts() {
 }
 
 function titlesOf(runs, name) {
-  if (runs.length === 1) return [`Score of ${runs[0].name}`, `Tiles of ${runs[0].name}`];
+  if (runs.length === 1) return ["train.scoreof", "train.tilesof"].map((key) => t(key, runs[0]));
   const wins = [...new Set(runs.map((run) => run.win_tile).filter(Boolean))].map(String);
-  const tile = wins.join(" or ") || "the win tile";
-  return name ? [`${name}: score`, `${name}: games that reach ${tile}`] : ["Score", `Games that reach ${tile}`];
+  const tile = wins.join(t("word.or")) || t("train.wintile");
+  const titles = name ? ["train.gamescore", "train.gamereach"] : ["word.score", "train.reach"];
+  return titles.map((key) => t(key, { name, tile }));
 }

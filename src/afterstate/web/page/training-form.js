@@ -2,9 +2,11 @@
 
 import { h, segmented, selectField } from "./dom.js";
 import { fitRef, gameFacts, ruleOptions, sizeOptions } from "./games.js";
+import { t } from "./texts.js";
 
-const NETWORKS = [["4x6", "4x6: four patterns of 6 cells"], ["8x6", "8x6: stronger, slower"], ["own", "own patterns"]];
-const TIMES = [["30s", "30 seconds"], ["2m", "2 minutes"], ["10m", "10 minutes"], ["1h", "1 hour"]];
+const NETWORKS = [["4x6", "train.4x6"], ["8x6", "train.8x6"], ["own", "train.ownpatterns"]];
+const TIMES = [["30s", "train.30s"], ["2m", "train.2m"], ["10m", "train.10m"], ["1h", "train.1h"]];
+const worded = (options) => options.map(([value, key]) => [value, t(key)]);
 const FIRST = "quick";
 
 /** The form: {element, recipes(list), focus()}; `start(body)` is called with the body for POST /api/runs. */
@@ -19,7 +21,7 @@ export function startForm(app, start) {
     for (const [name, part] of Object.entries(parts)) part.element.hidden = name !== way;
   };
   const submit = h("button", { class: "button primary", type: "submit", data: { testid: "train-start" } },
-    "Start the run");
+    t("train.startrun"));
   const send = async (event) => {
     event.preventDefault();
     error.textContent = "";
@@ -34,9 +36,9 @@ export function startForm(app, start) {
   };
   choose(way);
   const keep = keepBox();
-  const ways = segmented("How to train", [["recipe", "A recipe"], ["own", "Own options"]], way, choose);
+  const ways = segmented(t("train.how"), [["recipe", t("train.arecipe")], ["own", t("train.own")]], way, choose);
   const props = { class: "card stack train-form", data: { testid: "train-form" }, onsubmit: send, novalidate: true };
-  const element = h("form", props, h("h2", {}, "Start a run"), ways, recipe.element, own.element, keep.element,
+  const element = h("form", props, h("h2", {}, t("train.start")), ways, recipe.element, own.element, keep.element,
     h("div", { class: "stack tight" }, submit, error));
   const focus = () => {
     element.scrollIntoView({ block: "center" });
@@ -47,10 +49,8 @@ export function startForm(app, start) {
 
 function keepBox() {
   const box = h("input", { type: "checkbox", data: { testid: "train-keep" } });
-  const hint = "For more training later. Takes up to three times the room on the disk. A run that you stop keeps it "
-    + "anyway.";
-  const element = h("div", { class: "train-keep" }, h("label", { class: "check" }, box, "Keep everything at the end"),
-    h("p", { class: "muted train-hint" }, hint));
+  const element = h("div", { class: "train-keep" }, h("label", { class: "check" }, box, t("train.keep")),
+    h("p", { class: "muted train-hint" }, t("train.keephint")));
   return { element, body: () => (box.checked ? { keep: true } : {}) };
 }
 
@@ -62,7 +62,8 @@ function recipePart(app) {
   const tell = () => {
     const one = list.find((recipe) => recipe.name === control.value);
     about.textContent = one ? sentence(one.about) : "";
-    facts.replaceChildren(...(one ? [["Takes", one.takes], ["Expect", one.expect]] : []).flatMap(([name, value]) =>
+    const told = one ? [[t("train.takes"), one.takes], [t("train.expect"), one.expect]] : [];
+    facts.replaceChildren(...told.flatMap(([name, value]) =>
       [h("dt", {}, name), h("dd", {}, value)]));
   };
   const fill = (recipes) => {
@@ -75,7 +76,7 @@ function recipePart(app) {
     tell();
   };
   control.addEventListener("change", tell);
-  const element = h("div", { class: "stack tight" }, h("label", { class: "field" }, h("span", {}, "Recipe"), control),
+  const element = h("div", { class: "stack tight" }, h("label", { class: "field" }, h("span", {}, t("train.recipe")), control),
     about, facts);
   return { element, fill, body: () => ({ recipe: control.value }) };
 }
@@ -88,13 +89,13 @@ function sentence(text) {
 function ownPart(app) {
   const methods = app.about.methods.map((one) => [one.name, `${one.name.toUpperCase()}: ${one.about}`]);
   const chosen = { ...fitRef(app, null), network: "4x6", method: methods.at(-1)[0], until: "time", time: "30s" };
-  const patterns = textField("Patterns", "0123,4567,012456,45689a", "Cells as hex digits, separated by commas.");
-  const lambda = textField("Lambda", "0.5", "0 to 1; empty for the default.", "decimal");
-  const games = textField("Games", "20k", "Such as 5000, 20k or 1M.");
-  const name = textField("Name", "my run", "Leave empty to get one.");
+  const patterns = textField(t("train.patterns"), "0123,4567,012456,45689a", t("train.cells"));
+  const lambda = textField(t("train.lambda"), "0.5", t("train.default"), "decimal");
+  const games = textField(t("word.games"), "20k", t("train.such"));
+  const name = textField(t("train.name"), t("train.myrun"), t("train.getone"));
   games.input.value = "20k";
   const ofGame = h("div", { class: "train-pair" });
-  const times = selectField("Time", TIMES, chosen.time, (value) => { chosen.time = value; });
+  const times = selectField(t("train.time"), worded(TIMES), chosen.time, (value) => { chosen.time = value; });
   const show = () => {
     patterns.element.hidden = chosen.network !== "own";
     times.hidden = chosen.until !== "time";
@@ -103,8 +104,8 @@ function ownPart(app) {
   const pick = (change) => {
     Object.assign(chosen, fitRef(app, { ...chosen, ...change }));
     ofGame.replaceChildren(
-      selectField("Rules", ruleOptions(app, chosen), chosen.rules, (rules) => pick({ rules })),
-      selectField("Board", sizeOptions(app, chosen), chosen.size, (size) => pick({ size })));
+      selectField(t("word.rules"), ruleOptions(app, chosen), chosen.rules, (rules) => pick({ rules })),
+      selectField(t("word.board"), sizeOptions(app, chosen), chosen.size, (size) => pick({ size })));
   };
   pick({});
   show();
@@ -116,13 +117,14 @@ function ownPart(app) {
     ...(chosen.until === "time" ? { time: chosen.time } : { games: games.input.value.trim() }),
   });
   const element = h("div", { class: "stack train-own" },
-    selectField("Game", app.about.games.map((one) => [one.game, one.title]), chosen.game,
+    selectField(t("word.game"), app.about.games.map((one) => [one.game, one.title]), chosen.game,
       (game) => pick({ game, size: null })), ofGame,
-    selectField("Network", NETWORKS, chosen.network, (value) => { chosen.network = value; show(); }), patterns.element,
-    selectField("Method", methods, chosen.method, (value) => { chosen.method = value; }),
+    selectField(t("train.network"), worded(NETWORKS), chosen.network,
+      (value) => { chosen.network = value; show(); }), patterns.element,
+    selectField(t("train.method"), methods, chosen.method, (value) => { chosen.method = value; }),
     h("div", { class: "train-pair" }, lambda.element, name.element),
-    h("div", { class: "stack tight" }, h("span", { class: "legend" }, "Until"),
-      segmented("Until", [["time", "a time"], ["games", "games"]], chosen.until,
+    h("div", { class: "stack tight" }, h("span", { class: "legend" }, t("train.until")),
+      segmented(t("train.until"), [["time", t("train.atime")], ["games", t("games.axis")]], chosen.until,
         (value) => { chosen.until = value; show(); }),
       times, games.element));
   return { element, body };
@@ -131,7 +133,7 @@ function ownPart(app) {
 /** Text -> {name: number}, or {} if it is empty; throws an Error if it is not a number from 0 to 1. */
 function shareFrom(name, text) {
   const number = Number(text);
-  if (!(number >= 0 && number <= 1)) throw new Error(`${name} must be a number from 0 to 1, not ${text}.`);
+  if (!(number >= 0 && number <= 1)) throw new Error(t("train.share", { name, text }));
   return text ? { [name]: number } : {};
 }
 

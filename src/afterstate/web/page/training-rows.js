@@ -2,6 +2,7 @@
 
 import { h, whole } from "./dom.js";
 import { percent, short } from "./scale.js";
+import { t } from "./texts.js";
 
 const ALIVE = new Set(["starting", "running", "stopping", "elsewhere"]);
 
@@ -29,11 +30,11 @@ export function shareDone(run) {
 
 /** How to resume a run; if it is done, with twice its limit. */
 export function further(run) {
-  if (run.status !== "done") return { body: {}, words: "Resume" };
-  if (run.total) return { body: { games: String(2 * run.total) }, words: `Continue to ${short(2 * run.total)} games` };
+  if (run.status !== "done") return { body: {}, words: t("train.resume") };
+  if (run.total) return { body: { games: String(2 * run.total) }, words: t("train.togames", { n: short(2 * run.total) }) };
   const twice = 2 * run.limit;
-  if (run.limit) return { body: { time: `${Math.round(twice)}s` }, words: `Continue to ${duration(twice)}` };
-  return { body: {}, words: "Resume" };
+  if (run.limit) return { body: { time: `${Math.round(twice)}s` }, words: t("train.totime", { time: duration(twice) }) };
+  return { body: {}, words: t("train.resume") };
 }
 
 /**
@@ -61,9 +62,9 @@ export function runRow(actions) {
     rename: button("run-rename", "quiet", "rename"),
     remove: button("run-delete", "quiet", "remove"),
   };
-  parts.watch.textContent = "Watch it play";
-  parts.rename.textContent = "Rename";
-  parts.remove.textContent = "Delete";
+  parts.watch.textContent = t("train.watch");
+  parts.rename.textContent = t("train.rename");
+  parts.remove.textContent = t("word.delete");
   parts.box.addEventListener("change", () => actions.select(run, parts.box.checked));
   const element = h("li", { class: "train-run", data: { testid: "run-row" } },
     h("div", { class: "train-head" }, h("label", { class: "check" }, parts.box, parts.swatch, parts.name),
@@ -84,8 +85,7 @@ function fill(element, parts, run, { chosen, color, name }) {
   parts.box.checked = chosen;
   parts.swatch.className = chosen ? `train-swatch chart-c${color}` : "train-swatch";
   say(parts.name, run.name);
-  const status = run.status === "elsewhere" ? "running elsewhere" : run.status;
-  say(parts.status, run.doing === "compiling" ? "compiling" : status);
+  say(parts.status, t(`status.${run.doing === "compiling" ? run.doing : run.status}`));
   say(parts.what, [name, run.size, run.network, run.method].join(" · "));
   fillProgress(parts, run, alive);
   fillFigures(parts.figures, run);
@@ -93,40 +93,41 @@ function fill(element, parts, run, { chosen, color, name }) {
   parts.why.hidden = !run.why;
   parts.stop.hidden = !["starting", "running", "stopping"].includes(run.status);
   parts.stop.disabled = run.status === "stopping";
-  say(parts.stop, run.status === "stopping" ? "Stopping …" : "Stop");
+  say(parts.stop, run.status === "stopping" ? t("train.stopping") : t("word.stopit"));
   parts.resume.hidden = alive || !run.resumable;
   say(parts.resume, further(run).words);
   parts.watch.hidden = !run.model;
   for (const part of [parts.rename, parts.remove]) part.hidden = alive || !run.own;
-  parts.rename.setAttribute("aria-label", `Rename ${run.name}`);
-  parts.remove.setAttribute("aria-label", `Delete ${run.name}`);
+  parts.rename.setAttribute("aria-label", t("train.renameit", { name: run.name }));
+  parts.remove.setAttribute("aria-label", t("train.deleteit", { name: run.name }));
   say(parts.kept, keptText(run, alive));
 }
 
 /** What a run has kept: which block its figures are of, and how much room it takes. */
 function keptText(run, alive) {
-  const best = run.model && run.block !== null ? `Best block: at game ${whole(run.block)}` : "";
-  const only = run.status === "done" && !run.resumable && !run.why ? "kept for play only" : "";
-  return [best, run.disk || !alive ? `${bytes(run.disk)} on disk` : "", only].filter(Boolean).join(" · ");
+  const best = run.model && run.block !== null ? t("train.block", { n: whole(run.block) }) : "";
+  const only = run.status === "done" && !run.resumable && !run.why ? t("train.playonly") : "";
+  return [best, run.disk || !alive ? t("train.disk", { room: bytes(run.disk) }) : "", only].filter(Boolean).join(" · ");
 }
 
 function fillProgress(parts, run, alive) {
   const share = shareDone(run);
   parts.bar.hidden = share === null && !alive;
-  parts.bar.setAttribute("aria-label", `Progress of ${run.name}`);
+  parts.bar.setAttribute("aria-label", t("train.progress", { name: run.name }));
   if (share === null) parts.bar.removeAttribute("value");
   else parts.bar.value = share;
-  const games = `${whole(run.games)}${run.total ? ` of ${whole(run.total)}` : ""} games`;
-  const time = `${duration(run.seconds)}${run.limit ? ` of ${duration(run.limit)}` : ""}`;
-  say(parts.far, `${games} · ${time}${alive && run.doing ? ` · ${run.doing}` : ""}`);
+  const games = t(run.total ? "train.gamesof" : "train.games", { n: whole(run.games), all: whole(run.total ?? 0) });
+  const spent = duration(run.seconds);
+  const time = run.limit ? t("train.timeof", { n: spent, all: duration(run.limit) }) : spent;
+  say(parts.far, [games, time, ...(alive && run.doing ? [t(`status.${run.doing}`)] : [])].join(" · "));
 }
 
 function fillFigures(list, run) {
   const rate = run.win_rate === null ? "–" : percent(run.win_rate);
   const figures = [
-    [run.model ? "Best mean" : "Mean score", run.mean === null ? "–" : whole(run.mean)],
-    [run.win_tile ? `Reach ${run.win_tile}` : "Win rate", rate],
-    ["Moves/s", run.moves_per_s === null ? "–" : short(run.moves_per_s)],
+    [run.model ? t("train.bestmean") : t("games.mean"), run.mean === null ? "–" : whole(run.mean)],
+    [run.win_tile ? t("word.reach", { tile: run.win_tile }) : t("train.winrate"), rate],
+    [t("train.speed"), run.moves_per_s === null ? "–" : short(run.moves_per_s)],
   ];
   const key = JSON.stringify(figures);
   if (list.dataset.key === key) return;

@@ -1,5 +1,7 @@
 // Series for the training charts, from the records of runs.
 
+import { t } from "./texts.js";
+
 const blocks = (records) => records.filter((one) => one.kind === "block");
 
 /** Mean scores. One run: its blocks, and its evaluations with intervals. Several runs: one line each. */
@@ -7,9 +9,9 @@ export function scoreSeries(shown) {
   if (shown.length !== 1) return linesOf(shown, "mean");
   const { records, color } = shown[0];
   const measured = records.filter((one) => one.kind === "eval").map((one) => [one.games, one.mean, one.interval ?? 0]);
-  const learned = { ...lineOf("learning", blocks(records), "mean"), color, dashed: 0 };
+  const learned = { ...lineOf(t("train.learning"), blocks(records), "mean"), color, dashed: 0 };
   if (!measured.length) return [{ ...learned, name: "" }];
-  return [learned, { name: "measured", points: measured, color: (color % 6) + 1, marker: "diamond", line: false }];
+  return [learned, { name: t("train.measured"), points: measured, color: (color % 6) + 1, marker: "diamond", line: false }];
 }
 
 /**

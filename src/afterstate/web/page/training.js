@@ -3,6 +3,7 @@
 import { whenBack } from "./api.js";
 import { h } from "./dom.js";
 import { fitRef, gameName } from "./games.js";
+import { t } from "./texts.js";
 import { CareDialog } from "./training-care.js";
 import { RunCharts } from "./training-charts.js";
 import { startForm } from "./training-form.js";
@@ -46,35 +47,34 @@ class Training {
 
   #build(root) {
     this.form = startForm(this.app, (body) => this.#start(body));
-    this.list = h("ul", { class: "train-list", "aria-label": "Runs" });
+    this.list = h("ul", { class: "train-list", "aria-label": t("train.runs") });
     this.note = h("p", { class: "muted train-note", role: "status", hidden: true });
     this.first = this.#emptyState();
     this.charts = new RunCharts(this.app);
     this.care = new CareDialog((run, what, body) => this.#change(run, what, body));
-    this.runsCard = h("section", { class: "stack tight train-runs" }, h("h2", { class: "visually-hidden" }, "Runs"),
+    this.runsCard = h("section", { class: "stack tight train-runs" }, h("h2", { class: "visually-hidden" }, t("train.runs")),
       this.list);
-    const toForm = h("button", { class: "button", type: "button", onclick: () => this.form.focus() }, "Start a run");
+    const toForm = h("button", { class: "button", type: "button", onclick: () => this.form.focus() }, t("train.start"));
     root.append(this.care.element);
     const parts = [this.first, this.runsCard, this.charts.element, this.form.element];
     this.layout = h("div", { class: "train-layout" }, parts);
-    root.append(h("div", { class: "row train-top" }, h("h1", {}, "Training"), this.note, toForm), this.layout);
+    root.append(h("div", { class: "row train-top" }, h("h1", {}, t("view.training")), this.note, toForm), this.layout);
     this.#showLayout();
   }
 
   #emptyState() {
     const ref = fitRef(this.app, null);
-    const words = `Train your first AI: 30 seconds. It learns ${gameName(this.app, ref)} here, on this machine, `
-      + "and you can watch it improve.";
+    const words = t("train.firstai", { name: gameName(this.app, ref) });
     const error = h("p", { class: "error", role: "alert" });
     const button = h("button", { class: "button primary", type: "button", data: { testid: "train-first" } },
-      "Train one now: 30 seconds");
+      t("train.onenow"));
     button.addEventListener("click", async () => {
       button.disabled = true;
       error.textContent = "";
       await this.#start({ ...ref, ...FIRST_RUN }).catch((problem) => { error.textContent = problem.message; });
       button.disabled = false;
     });
-    return h("div", { class: "empty train-empty" }, h("h2", {}, "No runs yet"),
+    return h("div", { class: "empty train-empty" }, h("h2", {}, t("train.noruns")),
       h("p", {}, words), button, error);
   }
 
@@ -93,7 +93,7 @@ class Training {
 
   async #waitOut(problem) {
     if (!this.open) return;
-    this.note.textContent = problem.status === 0 ? "Waiting for the server." : problem.message;
+    this.note.textContent = problem.status === 0 ? t("train.waiting") : problem.message;
     this.note.hidden = false;
     if (problem.status === 0) await whenBack();
   }
@@ -118,7 +118,7 @@ class Training {
       return was && (was.model !== run.model || was.status !== run.status);
     });
     if (!fresh.length) return;
-    for (const run of fresh) if (run.status === "done") this.app.announce(`${run.name} is done.`);
+    for (const run of fresh) if (run.status === "done") this.app.announce(t("train.isdone", { name: run.name }));
     await this.app.refreshModels();
   }
 
@@ -167,7 +167,7 @@ class Training {
   }
 
   #choose(run, on) {
-    if (on && chosen.size >= MOST_SHOWN) this.app.toast(`A chart shows at most ${MOST_SHOWN} runs.`);
+    if (on && chosen.size >= MOST_SHOWN) this.app.toast(t("train.atmost", { n: MOST_SHOWN }));
     else if (on) chosen.add(run.id);
     else chosen.delete(run.id);
     this.cleared = !chosen.size;
@@ -203,7 +203,7 @@ class Training {
     const run = await this.app.api.post("/api/runs", body);
     chosen.clear();
     chosen.add(run.id);
-    this.app.announce(`${run.name} has started.`);
+    this.app.announce(t("train.started", { name: run.name }));
     await this.#loadRuns();
     await this.#loadRecords();
   }
@@ -222,7 +222,7 @@ class Training {
     const answer = await this.app.api.post(`/api/runs/${encodeURIComponent(run.id)}/${what}`, body);
     this.records.delete(run.id);
     if (chosen.delete(run.id) && what === "rename") chosen.add(answer.id);
-    this.app.announce(what === "rename" ? `${run.name} is now ${answer.name}.` : `${run.name} is deleted.`);
+    this.app.announce(t(what === "rename" ? "train.isnow" : "train.deleted", { name: run.name, now: answer.name }));
     await this.#loadRuns();
     await this.#loadRecords();
     await this.app.refreshModels();

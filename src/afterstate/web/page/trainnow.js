@@ -2,10 +2,10 @@
 
 import { persist } from "./api.js";
 import { brief, button, h, whole } from "./dom.js";
+import { t } from "./texts.js";
 
 const POLL_MS = 500;
 const TIME = "30s";
-const COMPILING = "Compiling the kernels for this game. The first time takes a while.";
 const OVER = ["done", "stopped", "failed"];
 const UNDER_WAY = ["starting", "running"];
 
@@ -14,11 +14,11 @@ function sameGame(one, other) {
 }
 
 function doingText(run) {
-  if (run.doing === "compiling" || run.status === "starting") return COMPILING;
-  const parts = [`${whole(run.games)} games`];
-  if (run.moves_per_s) parts.push(`${brief(run.moves_per_s)} moves/s`);
-  if (run.mean) parts.push(`best mean ${whole(run.mean)}`);
-  return `${run.doing === "evaluating" ? "Measuring" : "Training"}: ${parts.join(", ")}.`;
+  if (run.doing === "compiling" || run.status === "starting") return t("train.compiling");
+  const parts = [t("train.games", { n: whole(run.games) })];
+  if (run.moves_per_s) parts.push(t("play.rate", { n: brief(run.moves_per_s) }));
+  if (run.mean) parts.push(t("train.meanso", { mean: whole(run.mean) }));
+  return t(run.doing === "evaluating" ? "train.measuring" : "train.nowtraining", { parts: parts.join(", ") });
 }
 
 export class TrainCard {
@@ -28,7 +28,7 @@ export class TrainCard {
     this.closed = false;
     this.ref = null;
     this.run = null;
-    this.element = h("section", { class: "card stack train-card", "aria-label": "Train an AI" });
+    this.element = h("section", { class: "card stack train-card", "aria-label": t("train.anai") });
   }
 
   /** Offers to train an AI for this game, unless one is being trained. */
@@ -36,9 +36,9 @@ export class TrainCard {
     if (this.busy) return;
     this.ref = ref;
     const kind = { kind: "primary", testid: "train-now" };
-    const begin = button("Train one now, 30 seconds", () => this.start(begin), kind);
-    const words = "It learns by playing games on this computer. Then it plays and gives hints here.";
-    this.element.replaceChildren(h("h2", {}, "No AI for this game yet"), h("p", { class: "muted" }, words), begin);
+    const begin = button(t("train.now30"), () => this.start(begin), kind);
+    const words = t("train.learns");
+    this.element.replaceChildren(h("h2", {}, t("train.noai")), h("p", { class: "muted" }, words), begin);
     this.findRun();
   }
 
@@ -74,12 +74,12 @@ export class TrainCard {
   }
 
   showProgress() {
-    this.bar = h("progress", { max: "1", "aria-label": "Training" });
-    this.text = h("p", { class: "num" }, "Starting.");
+    this.bar = h("progress", { max: "1", "aria-label": t("view.training") });
+    this.text = h("p", { class: "num" }, t("train.starts"));
     const box = h("div", { class: "stack tight", data: { testid: "train-progress" } }, this.bar, this.text);
     const here = { href: `#training/${this.run.id}`, data: { testid: "train-curves" } };
-    const link = h("a", here, "See its curves in Training");
-    this.element.replaceChildren(h("h2", {}, "An AI is learning"), box, h("p", { class: "little" }, link));
+    const link = h("a", here, t("train.curves"));
+    this.element.replaceChildren(h("h2", {}, t("train.islearning")), box, h("p", { class: "little" }, link));
   }
 
   async follow() {
@@ -99,11 +99,11 @@ export class TrainCard {
 
   async finish() {
     const { run } = this;
-    if (run.status === "failed" || !run.model) return this.fail(run.why ?? "The training ended without a model.");
+    if (run.status === "failed" || !run.model) return this.fail(run.why ?? t("train.without"));
     this.ready = run.model;
     await persist(() => this.app.refreshModels());
     this.app.chooseModel(run.model);
-    this.app.announce("The new AI is ready.");
+    this.app.announce(t("train.newready"));
     return undefined;
   }
 
@@ -111,9 +111,9 @@ export class TrainCard {
   offer(ref) {
     if (!this.ready || !sameGame(this.run, ref)) return null;
     this.ready = null;
-    const score = this.run.mean ? ` In its best block it scored ${whole(this.run.mean)} on average.` : "";
-    const words = h("p", {}, `Your AI is ready.${score}`);
-    const buttons = [button("Watch it", this.onwatch, { kind: "primary" }), button("Ask it for hints", this.onhints)];
+    const { mean } = this.run;
+    const words = h("p", {}, t(mean ? "train.readymean" : "train.ready", { mean: whole(mean ?? 0) }));
+    const buttons = [button(t("train.watchit"), this.onwatch, { kind: "primary" }), button(t("train.hints"), this.onhints)];
     return h("div", { class: "banner", role: "status", data: { testid: "train-done" } }, words, buttons);
   }
 

@@ -1,6 +1,7 @@
 // A slide on the analysis board, and the choice of the new tile that follows.
 
 import { button, h, segmented } from "./dom.js";
+import { t } from "./texts.js";
 
 /** Draws one of the outcomes by their probabilities; `share` is a random number from 0 to 1. */
 export function drawOutcome(outcomes, share) {
@@ -24,8 +25,8 @@ export class Tryout {
     this.tile = this.tiles[0];
     this.next = this.nexts[0];
     this.slot = h("div", { class: "row" });
-    const words = h("p", {}, h("strong", {}, "Where is the new tile? "), "Choose a cell.");
-    const buttons = h("div", { class: "row" }, button("Draw it", ondraw), button("Cancel", oncancel));
+    const words = h("p", {}, h("strong", {}, t("look.where")), t("look.choosecell"));
+    const buttons = h("div", { class: "row" }, button(t("look.drawit"), ondraw), button(t("word.cancel"), oncancel));
     this.element = h("div", { class: "stack tight tryout", role: "status", data: { testid: "tryout" } }, words, this.slot, buttons);
     this.draw();
   }
@@ -60,8 +61,9 @@ export class Tryout {
     const tiles = this.tiles.map((tile) => [tile, String(this.faceOf(tile))]);
     const nexts = this.nexts.map((next) => [next, String(next)]);
     const parts = [];
-    if (tiles.length > 1) parts.push(h("span", { class: "legend" }, "New tile"), segmented("New tile", tiles, this.tile, (tile) => this.choose({ tile })));
-    if (nexts.length > 1) parts.push(h("span", { class: "legend" }, "Then next"), segmented("Then next", nexts, this.next, (next) => this.choose({ next })));
+    const add = (label, ...rest) => parts.push(h("span", { class: "legend" }, label), segmented(label, ...rest));
+    if (tiles.length > 1) add(t("look.newtile"), tiles, this.tile, (tile) => this.choose({ tile }));
+    if (nexts.length > 1) add(t("look.thennext"), nexts, this.next, (next) => this.choose({ next }));
     this.slot.replaceChildren(...parts);
   }
 

@@ -3,6 +3,7 @@
 import { persist } from "./api.js";
 import { Board, shapeOf } from "./board.js";
 import { h, whole } from "./dom.js";
+import { t } from "./texts.js";
 
 const FRAMES = 16, AHEAD = 8, BUDGET_MS = 60, SLIDING_UP_TO = 8, SCREEN_HZ = 60;
 
@@ -19,7 +20,7 @@ class Side {
     const name = letter.toUpperCase();
     const mark = h("span", { class: `versus-letter chart-c${letter === "a" ? 1 : 2}` }, name);
     const head = h("div", { class: "row apart" }, mark, this.title, this.score);
-    const props = { class: "card stack tight versus-side", "aria-label": `Board ${name}` };
+    const props = { class: "card stack tight versus-side", "aria-label": t("versus.board", { name }) };
     this.element = h("section", props, head, this.slot, this.facts);
   }
 
@@ -86,8 +87,8 @@ class Side {
   #tell(score, largest) {
     this.shown = score;
     this.score.textContent = whole(score);
-    const over = this.over ? " · game over" : "";
-    this.facts.textContent = `${whole(this.moves)} moves · largest tile ${whole(largest)}${over}`;
+    const over = this.over ? ` · ${t("versus.over")}` : "";
+    this.facts.textContent = `${t("versus.facts", { n: whole(this.moves), tile: whole(largest) })}${over}`;
   }
 }
 

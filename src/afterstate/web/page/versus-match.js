@@ -3,11 +3,10 @@
 import { persist } from "./api.js";
 import { button, h, selectField, whole } from "./dom.js";
 import { percent, signed } from "./scale.js";
+import { t } from "./texts.js";
 
 const POLL_MS = 400;
 const COUNTS = [20, 100, 300, 1000];
-const SEEDS = "Game number n has the same seed for both. That hardly sharpens the comparison: after the first "
-  + "different move, the two games have little in common";
 let last = null; // the match that this page has started; it goes on while another view is shown
 
 export class MatchCard {
@@ -15,16 +14,16 @@ export class MatchCard {
     this.app = app;
     this.closed = false;
     this.count = 100;
-    const counts = COUNTS.map((count) => [String(count), `${whole(count)} games each`]);
-    const games = selectField("Games", counts, "100", (value) => { this.count = Number(value); },
+    const counts = COUNTS.map((count) => [String(count), t("versus.each", { n: whole(count) })]);
+    const games = selectField(t("word.games"), counts, "100", (value) => { this.count = Number(value); },
       { data: { testid: "versus-games" } });
-    this.start = button("Compare", () => this.begin(), { kind: "primary", testid: "versus-start" });
-    this.stop = button("Stop", () => this.cancel(), { testid: "versus-stop" });
+    this.start = button(t("versus.compare"), () => this.begin(), { kind: "primary", testid: "versus-start" });
+    this.stop = button(t("word.stopit"), () => this.cancel(), { testid: "versus-stop" });
     this.stop.hidden = true;
     this.error = h("p", { class: "error", role: "alert" });
     this.result = h("div", { class: "stack tight", "aria-live": "polite" });
-    const props = { class: "card stack versus-match", "aria-label": "Many games" };
-    this.element = h("section", props, h("h2", {}, "Many games"),
+    const props = { class: "card stack versus-match", "aria-label": t("versus.many") };
+    this.element = h("section", props, h("h2", {}, t("versus.many")),
       h("div", { class: "row versus-start" }, games, this.start, this.stop), this.error, this.result);
     if (last) this.follow();
   }
@@ -85,7 +84,7 @@ export class MatchCard {
       return this.result.replaceChildren();
     }
     if (!match.difference) {
-      return this.result.replaceChildren(h("p", {}, "It was stopped before both had finished a game."));
+      return this.result.replaceChildren(h("p", {}, t("versus.nogame")));
     }
     return this.result.replaceChildren(verdict(match), table(match), note(match));
   }
@@ -96,12 +95,12 @@ export class MatchCard {
 }
 
 function progress(match) {
-  const words = match.status === "stopping" ? "Stopping: the games under way are finished first."
-    : "Playing. You can do something else meanwhile.";
+  const words = match.status === "stopping" ? t("versus.stopping")
+    : t("versus.playing");
   const rows = match.sides.map((side, at) => {
-    const bar = h("progress", { max: match.games, "aria-label": `Games of ${"AB"[at]}` });
+    const bar = h("progress", { max: match.games, "aria-label": t("versus.gamesof", { name: "AB"[at] }) });
     bar.value = side.played;
-    const told = h("span", { class: "num" }, `${whole(side.played)} of ${whole(match.games)}`);
+    const told = h("span", { class: "num" }, t("train.timeof", { n: whole(side.played), all: whole(match.games) }));
     return h("div", { class: "versus-progress" }, h("span", {}, "AB"[at]), bar, told);
   });
   const note = h("p", { class: "muted little" }, words);
@@ -111,10 +110,10 @@ function progress(match) {
 function verdict(match) {
   const { mean, interval, games } = match.difference;
   const clear = interval !== null && Math.abs(mean) > interval;
-  const more = `${mean >= 0 ? "A" : "B"} scores ${whole(Math.abs(mean))} more on average`;
   const range = interval === null ? ""
-    : `, 95% interval of A − B: ${signed(mean - interval)} to ${signed(mean + interval)}`;
-  const words = clear ? `${more}${range}.` : `No clear difference over ${whole(games)} games: ${more}${range}.`;
+    : t("versus.range", { low: signed(mean - interval), high: signed(mean + interval) });
+  const facts = { who: mean >= 0 ? "A" : "B", more: whole(Math.abs(mean)), range, n: whole(games) };
+  const words = t(clear ? "versus.clear" : "versus.unclear", facts);
   return h("p", { class: "versus-verdict num", data: { testid: "versus-verdict", clear } }, words);
 }
 
@@ -123,33 +122,32 @@ function table(match) {
   const { mean, interval, ahead } = match.difference;
   const spread = (value, half) => `${whole(value)}${half === null ? "" : ` ± ${whole(half)}`}`;
   const rate = ({ win_rate: share, win_interval: [low, high] }) =>
-    `${percent(share)} (${percent(low)} to ${percent(high)})`;
+    t("versus.rate", { share: percent(share), low: percent(low), high: percent(high) });
   const gap = interval === null ? signed(mean) : `${signed(mean)} ± ${whole(interval)}`;
   const rows = [
-    ["Mean score", spread(a.mean, a.interval), spread(b.mean, b.interval), gap],
-    ["Median", whole(a.median), whole(b.median), signed(a.median - b.median)],
-    ["Highest", whole(a.maximum), whole(b.maximum), ""],
-    [`Reach ${a.win_tile}`, rate(a), rate(b), ""],
-    ["Scores more", percent(ahead), percent(1 - ahead), ""],
+    [t("games.mean"), spread(a.mean, a.interval), spread(b.mean, b.interval), gap],
+    [t("versus.median"), whole(a.median), whole(b.median), signed(a.median - b.median)],
+    [t("versus.highest"), whole(a.maximum), whole(b.maximum), ""],
+    [t("word.reach", { tile: a.win_tile }), rate(a), rate(b), ""],
+    [t("versus.ahead"), percent(ahead), percent(1 - ahead), ""],
   ];
   const head = ["", sideName("A", a), sideName("B", b), "A − B"].map((text) => h("th", { scope: "col" }, text));
   const body = rows.map(([name, ...cells]) =>
     h("tr", {}, h("th", { scope: "row" }, name), cells.map((cell) => h("td", { class: "num" }, cell))));
   const inside = h("table", { class: "versus-table", data: { testid: "versus-table" } },
     h("thead", {}, h("tr", {}, head)), h("tbody", {}, body));
-  const props = { class: "table-scroll", tabindex: 0, role: "region", "aria-label": "How the two models compare" };
+  const props = { class: "table-scroll", tabindex: 0, role: "region", "aria-label": t("versus.how") };
   return h("div", props, inside);
 }
 
 function sideName(letter, side) {
-  return `${letter}: ${side.name}, depth ${side.depth}`;
+  return t("versus.side", { letter, name: side.name, depth: side.depth });
 }
 
 function note(match) {
   const { games, correlation } = match.difference;
   const measured = correlation === null ? ""
-    : ` (correlation of the scores here: ${correlation.toFixed(2).replace("-", "−")})`;
-  const words = `${whole(games)} games each, seed ${match.seed}. ± is half of a 95% interval; `
-    + "that of the difference is by Student's t, game by game.";
-  return h("p", { class: "muted little" }, `${words} ${SEEDS}${measured}.`);
+    : t("versus.correlation", { value: correlation.toFixed(2).replace("-", "−") });
+  const words = t("versus.note", { n: whole(games), seed: match.seed, measured });
+  return h("p", { class: "muted little" }, words);
 }

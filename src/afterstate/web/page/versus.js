@@ -4,11 +4,12 @@ import { h, button, icon, segmented, selectField } from "./dom.js";
 import { modelLabel } from "./choice.js";
 import { gameName } from "./games.js";
 import { keep, setting } from "./store.js";
+import { t } from "./texts.js";
 import { BoardPair } from "./versus-boards.js";
 import { MatchCard } from "./versus-match.js";
 
 const DEPTHS = [[1, "1"], [2, "2"], [3, "3"]];
-const SPEEDS = [["4", "Slow"], ["20", "Medium"], ["60", "Fast"], ["600", "Very fast"]];
+const SPEEDS = [["4", "versus.slow"], ["20", "versus.medium"], ["60", "versus.fast"], ["600", "versus.veryfast"]];
 
 /** Shows Versus in `root`; returns a function that removes it. */
 export function mount(root, app) {
@@ -42,19 +43,20 @@ class VersusView {
     this.seed.addEventListener("change", () => this.begin());
     this.toggle = button("", () => (this.pair.running ? this.pair.pause() : this.pair.play()),
       { kind: "primary", testid: "versus-toggle" });
-    this.next = button([icon("step"), "Step"], () => this.step(), { testid: "versus-step" });
-    const another = button("Another seed", () => this.another(), { testid: "versus-another" });
-    const speed = segmented("Speed", SPEEDS, "20", (value) => { this.pair.speed = Number(value); });
+    this.next = button([icon("step"), t("play.step")], () => this.step(), { testid: "versus-step" });
+    const another = button(t("versus.another"), () => this.another(), { testid: "versus-another" });
+    const speeds = SPEEDS.map(([value, key]) => [value, t(key)]);
+    const speed = segmented(t("word.speed"), speeds, "20", (value) => { this.pair.speed = Number(value); });
     this.pair.speed = 20;
     for (const type of ["start", "stop"]) this.pair.addEventListener(type, () => this.showButtons());
     this.pair.addEventListener("over", () => this.tellEnd());
-    const seedField = h("label", { class: "field versus-seed" }, h("span", {}, "Seed"), this.seed);
+    const seedField = h("label", { class: "field versus-seed" }, h("span", {}, t("versus.seed")), this.seed);
     const controls = h("div", { class: "card row versus-controls" }, this.toggle, this.next, speed, seedField, another);
     this.content = h("div", { class: "stack versus" }, this.players, controls, this.pair.element, this.match.element);
-    const link = h("a", { class: "button primary", href: "#training" }, "Go to Training");
-    this.none = h("div", { class: "empty" }, h("h2", {}, "No model yet"),
-      h("p", {}, "Two models are compared here. Train one first."), link);
-    this.root.append(h("h1", { class: "visually-hidden" }, "Versus"), this.none, this.content);
+    const link = h("a", { class: "button primary", href: "#training" }, t("versus.totraining"));
+    this.none = h("div", { class: "empty" }, h("h2", {}, t("versus.nomodel")),
+      h("p", {}, t("versus.two")), link);
+    this.root.append(h("h1", { class: "visually-hidden" }, t("view.versus")), this.none, this.content);
     this.showButtons();
   }
 
@@ -90,10 +92,10 @@ class VersusView {
       return h("div", { class: "card versus-player" }, h("span", mark, letter), fields);
     };
     this.players.replaceChildren(
-      box("A", field("Model A", options(models), model, "versus-model-a", (id) => ({ model: id })),
-        field("Depth A", DEPTHS, depth, "versus-depth-a", (to) => ({ depth: Number(to) }))),
-      box("B", field("Model B", options(fitting), other, "versus-model-b", (id) => ({ other: id })),
-        field("Depth B", DEPTHS, otherDepth, "versus-depth-b", (to) => ({ otherDepth: Number(to) }))));
+      box("A", field(t("versus.model", { name: "A" }), options(models), model, "versus-model-a", (id) => ({ model: id })),
+        field(t("versus.depth", { name: "A" }), DEPTHS, depth, "versus-depth-a", (to) => ({ depth: Number(to) }))),
+      box("B", field(t("versus.model", { name: "B" }), options(fitting), other, "versus-model-b", (id) => ({ other: id })),
+        field(t("versus.depth", { name: "B" }), DEPTHS, otherDepth, "versus-depth-b", (to) => ({ otherDepth: Number(to) }))));
   }
 
   choose(change) {
@@ -111,7 +113,7 @@ class VersusView {
     const seed = Number(this.seed.value.trim());
     const wrong = !Number.isSafeInteger(seed) || seed < 0 || !this.seed.value.trim();
     this.seed.toggleAttribute("aria-invalid", wrong);
-    if (wrong) return this.app.toast("A seed is a whole number from 0 on.", "error");
+    if (wrong) return this.app.toast(t("versus.badseed"), "error");
     const ref = { game: first.game, rules: first.rules, size: first.size };
     const players = [{ model, name: first.name, depth }, { model: other, name: second.name, depth: otherDepth }];
     try {
@@ -133,7 +135,7 @@ class VersusView {
 
   showButtons() {
     const { running } = this.pair;
-    this.toggle.replaceChildren(icon(running ? "pause" : "play"), running ? "Pause" : "Play");
+    this.toggle.replaceChildren(icon(running ? "pause" : "play"), running ? t("word.pause2") : t("word.play"));
     const over = Boolean(this.pair.sides[0].state) && this.pair.over;
     this.toggle.disabled = this.next.disabled = over;
   }
@@ -141,8 +143,8 @@ class VersusView {
   tellEnd() {
     const [a, b] = this.pair.sides.map((side) => side.shown);
     this.showButtons();
-    this.app.announce(a === b ? "Both games are over with the same score."
-      : `Both games are over. ${a > b ? "A" : "B"} scored more: ${Math.max(a, b)} against ${Math.min(a, b)}.`);
+    const facts = { who: a > b ? "A" : "B", more: Math.max(a, b), less: Math.min(a, b) };
+    this.app.announce(t(a === b ? "versus.same" : "versus.ended", facts));
   }
 }
 

@@ -5,13 +5,14 @@ import { brief, button, card, h, icon, whole } from "./dom.js";
 import { speedOf } from "./pace.js";
 import { percent } from "./scale.js";
 import { keep, setting } from "./store.js";
+import { t } from "./texts.js";
 
 const RATE_EVERY_MS = 250;
 
 function speedText(slider) {
   const speed = speedOf(slider);
-  if (speed === Infinity) return "as fast as possible";
-  return `${speed < 10 ? Number(speed.toFixed(1)) : brief(speed)} ${speed === 1 ? "move" : "moves"} a second`;
+  if (speed === Infinity) return t("play.fastest");
+  return t(speed === 1 ? "play.onespeed" : "play.speed", { n: speed < 10 ? Number(speed.toFixed(1)) : brief(speed) });
 }
 
 function speedControl(watcher) {
@@ -29,7 +30,7 @@ function speedControl(watcher) {
     watcher.restart();
   });
   apply();
-  return h("label", { class: "field" }, h("span", { class: "row apart" }, "Speed", told), slider);
+  return h("label", { class: "field" }, h("span", { class: "row apart" }, t("word.speed"), told), slider);
 }
 
 function rateText(watcher) {
@@ -39,7 +40,7 @@ function rateText(watcher) {
     const now = performance.now();
     if (now - last < RATE_EVERY_MS) return;
     last = now;
-    element.textContent = `${brief(detail)} moves/s`;
+    element.textContent = t("play.rate", { n: brief(detail) });
   });
   watcher.addEventListener("start", () => {
     element.textContent = "";
@@ -55,7 +56,8 @@ function tallyLine(tallyOf) {
     const tally = tallyOf();
     const tiles = tally.reached().map(([face, share]) => part(String(face), percent(share, 0)));
     const known = (value) => (value === null ? "–" : whole(value));
-    const parts = [part("Games", whole(tally.games)), part("Mean", known(tally.mean)), part("Best", known(tally.best))];
+    const figures = [["word.games", whole(tally.games)], ["play.mean", known(tally.mean)], ["play.best", known(tally.best)]];
+    const parts = figures.map(([key, value]) => part(t(key), value));
     element.replaceChildren(...[...parts, ...tiles].flatMap((one) => [one, " "]));
   };
   return { element, refresh };
@@ -65,20 +67,20 @@ function goOnField() {
   const box = h("input", { type: "checkbox", data: { testid: "watch-on" } });
   box.checked = setting("goOn");
   box.addEventListener("change", () => keep("goOn", box.checked));
-  return h("label", { class: "check" }, box, "Game after game");
+  return h("label", { class: "check" }, box, t("play.after"));
 }
 
 function watchLabel(watcher, session) {
-  if (watcher.running) return "Pause";
-  return session.state.position.over ? "Next game" : "Watch";
+  if (watcher.running) return t("word.pause2");
+  return session.state.position.over ? t("play.nextgame") : t("play.watch");
 }
 
 /** The card: {element, refresh(), close()}; `hooks` is {toggle(), hintsOn(), toggleHints(), tally()}. */
 export function watchPanel(app, session, watcher, hooks) {
   const models = modelField(app, session.ref);
   const toggle = button("", hooks.toggle, { kind: "primary", testid: "watch-toggle" });
-  const step = button([icon("step"), "Step", h("kbd", {}, ".")], () => watcher.step(), { testid: "watch-step" });
-  const values = button(["Show values", h("kbd", {}, "H")], hooks.toggleHints, { testid: "hint-toggle" });
+  const step = button([icon("step"), t("play.step"), h("kbd", {}, ".")], () => watcher.step(), { testid: "watch-step" });
+  const values = button([t("play.values"), h("kbd", {}, "H")], hooks.toggleHints, { testid: "hint-toggle" });
   const tally = tallyLine(hooks.tally);
   const refresh = () => {
     toggle.replaceChildren(icon(watcher.running ? "pause" : "play"), watchLabel(watcher, session), h("kbd", {}, "P"));
@@ -93,7 +95,7 @@ export function watchPanel(app, session, watcher, hooks) {
   const note = h("div", { class: "row apart muted little" }, goOnField(), rateText(watcher));
   // On narrow screens the card is below the board: what is used while watching comes first.
   const parts = [buttons, speedControl(watcher), note, tally.element, h("hr", {}), models.element, choices];
-  const element = card("AI", ...parts);
+  const element = card(t("word.ai"), ...parts);
   element.classList.add("player");
   refresh();
   const close = () => {

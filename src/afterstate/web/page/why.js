@@ -3,6 +3,7 @@
 import { Board, shapeOf } from "./board.js";
 import { ARROWS, brief, h, svg } from "./dom.js";
 import { valueText } from "./hints.js";
+import { t, way } from "./texts.js";
 
 const CYCLE_MS = 650;
 const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
@@ -19,7 +20,7 @@ export function cellsDrawing(cells, rows, columns) {
 
 function legend() {
   const scale = h("span", { class: "heat-scale", "aria-hidden": "true" });
-  return h("p", { class: "heat-legend little muted" }, h("span", {}, "lowers"), scale, h("span", {}, "raises"));
+  return h("p", { class: "heat-legend little muted" }, h("span", {}, t("look.lowers")), scale, h("span", {}, t("look.raises")));
 }
 
 export class Why {
@@ -31,7 +32,7 @@ export class Why {
     this.words = h("p", { class: "muted little why-words" });
     this.list = h("div", { class: "patterns", data: { testid: "analyse-patterns" } });
     const picture = h("div", { class: "why-board" }, this.board.element, legend());
-    const patterns = h("div", { class: "stack tight why-patterns" }, h("h3", {}, "Share of each pattern"), this.list);
+    const patterns = h("div", { class: "stack tight why-patterns" }, h("h3", {}, t("look.shares")), this.list);
     this.element = h("div", { class: "why" }, picture, patterns);
   }
 
@@ -40,11 +41,10 @@ export class Why {
     this.rest();
     this.board.set(answer.tiles);
     this.board.heat(answer.cells);
-    this.board.describe(`Share of each cell: ${answer.cells.map(brief).join(", ")}`);
-    const after = `The board after ${ARROWS[answer.slide]} ${answer.slide}, before a new tile,`;
-    const what = answer.of === "afterstate" ? after : "This board";
-    const worth = `is worth ${valueText(answer.value)} to the network.`;
-    this.words.textContent = `${what} ${worth} The cells add up to this value, and so do the patterns.`;
+    this.board.describe(t("look.cellshares", { shares: answer.cells.map(brief).join(", ") }));
+    const slide = answer.slide && `${ARROWS[answer.slide]} ${way(answer.slide)}`;
+    const words = answer.of === "afterstate" ? "look.afterworth" : "look.boardworth";
+    this.words.textContent = t(words, { slide, value: valueText(answer.value) });
     const most = Math.max(...answer.patterns.map((one) => Math.abs(one.value)), 1e-9);
     const ordered = [...answer.patterns].sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
     this.list.replaceChildren(...ordered.map((pattern) => this.pattern(pattern, most)));
@@ -67,7 +67,7 @@ export class Why {
 
   isomorphs(isomorphs) {
     const chips = isomorphs.map(({ cells, weight }) => {
-      const words = `Cells ${cells.map((cell) => cell + 1).join(", ")}: ${valueText(weight)}`;
+      const words = t("look.cellsof", { cells: cells.map((cell) => cell + 1).join(", "), weight: valueText(weight) });
       const props = { class: "isomorph num", type: "button", "aria-label": words };
       const chip = h("button", props, this.drawing(cells), brief(weight));
       this.pointing(chip, () => this.board.mark(cells));
