@@ -63,7 +63,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 # helpers whose asserts tell as much as those of a test
-pytest.register_assert_rewrite("commandline", "positions", "searching", "serving", "browsing", "hammering")
+pytest.register_assert_rewrite("commandline", "positions", "searching", "serving", "browsing", "hammering", "runs")
 
 
 @pytest.fixture(scope="session")

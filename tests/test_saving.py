@@ -209,6 +209,23 @@ def test_a_full_disk_while_the_best_is_saved(whole: Run, tmp_path: Path, monkeyp
     check_equal(resume(tmp_path / "run"), whole)
 
 
+def test_a_block_that_is_judged_by_a_resume_has_its_own_rate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The block was complete and saved, but not judged; a resume judges it before it plays."""
+    falling = options(schedule="50%:0.05")
+    close = Trainer._close_block
+
+    def fail(self: Trainer) -> None:
+        if self.state.games == 800:
+            raise RuntimeError("no time to judge")
+        close(self)
+
+    monkeypatch.setattr(Trainer, "_close_block", fail)
+    with pytest.raises(RuntimeError, match="no time"):
+        train(falling, run=tmp_path / "run")
+    monkeypatch.setattr(Trainer, "_close_block", close)
+    check_equal(resume(tmp_path / "run"), train(falling, run=tmp_path / "whole"))
+
+
 def test_an_error_of_a_display_ends_all_threads() -> None:
     """No game begins after the error was raised."""
     played = 0

@@ -94,8 +94,9 @@ def _run(arguments: list[str], log: str) -> int:
 
     sys.argv = ["afterstate", *arguments]
     with open(log, "w") as output, contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-        try:
+        with contextlib.suppress(KeyboardInterrupt):  # it may come at once
             signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
             main()
         except SystemExit as stop:
             return int(stop.code or 0)

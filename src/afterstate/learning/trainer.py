@@ -227,10 +227,10 @@ class Trainer:
     def _is_complete(self) -> bool:
         return self._finished() and not self._evaluation_due()
 
-    def _phase(self) -> Phase:
-        """The phase of the next game."""
-        state = self.state
-        return [phase for phase in self.plan.phases if phase.start <= (state.seconds if phase.by_time else state.games)][-1]
+    def _phase(self, game: int) -> Phase:
+        """The phase of a game: of the next one, or of the last."""
+        seconds = self.state.seconds
+        return [phase for phase in self.plan.phases if phase.start <= (seconds if phase.by_time else game)][-1]
 
     def _part_ends(self) -> int:
         """The game before which training pauses: the block ends, the rate changes, or it is time for an evaluation."""
@@ -244,7 +244,7 @@ class Trainer:
     def _part(self) -> None:
         """Play until the next pause, until a checkpoint is due, or until the run is over."""
         options, state = self.options, self.state
-        phase = self.phase = self._phase()
+        phase = self.phase = self._phase(state.games)
         limits = [later.start for later in self.plan.phases if later.by_time and later.start > state.seconds]
         limits += [options.time] if options.time is not None else []
         began = perf_counter()
@@ -401,6 +401,7 @@ class Trainer:
         """Continue from a checkpoint."""
         state = self.state = restore_checkpoint(file, self.plan, self.team)
         self.saved = state.mark
+        self.phase = self._phase(max(state.games - 1, 0))  # a block may be complete, but not judged yet
         self.slim = is_slim(file, self.plan)
         lost = self.log.rewind(state.games, blocks=state.games - state.in_block, evals=state.evaluated, measured=state.measured)
         for record in self.folder.read_metrics():
