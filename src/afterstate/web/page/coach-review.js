@@ -158,7 +158,7 @@ export class Review {
 
 /** One slide: its arrow, and its value or what it lost. */
 function chip({ slide, value, lost, made, best }) {
-  const words = value === null ? "–" : best ? full(value) : lost < 0.5 ? "−0" : `−${full(lost)}`;
+  const words = value === null ? "–" : best ? full(value) : lost < 0.5 ? "0" : `−${full(lost)}`;
   const facts = [value === null ? t("word.impossible") : full(value), best && t("word.best"), made && t("coach.madeit")];
   const said = `${way(slide)}: ${facts.filter(Boolean).join(", ")}`;
   const kind = value === null ? "none" : best ? "best" : made ? "made" : "other";
