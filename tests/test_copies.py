@@ -226,9 +226,9 @@ def test_a_run_of_two_threads_keeps_all_it_learned(method: str, tmp_path: Path) 
     last = tmp_path / "run/checkpoints/last.safetensors"
     for _ in range(2):
         saved = load_model(last)
-        assert np.array_equal(saved.weights, run.network.weights)
-        assert all(run.network.table(number)[:64].any() for number in range(3))  # weights of small tiles
+        assert np.array_equal(saved.weights, run.last.weights)
+        assert all(run.last.table(number)[:64].any() for number in range(3))  # weights of small tiles
         if method == "tc":
-            assert load_file(last)["coherence"].size == 2 * run.network.weights.size
+            assert load_file(last)["coherence"].size == 2 * run.last.weights.size
         run = resume(tmp_path / "run", {"games": run.games + 300})
     assert run.games == 1300

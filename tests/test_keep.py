@@ -32,8 +32,8 @@ def names(folder: Path) -> set[str]:
 def test_a_complete_run_keeps_what_play_needs(slim: Run) -> None:
     last, best = RunFolder(slim.folder).last.stat().st_size, RunFolder(slim.folder).best.stat().st_size
     assert last < 1.2 * best
-    assert slim.dropped == 2 * slim.network.weights.nbytes
-    assert (af.load(RunFolder(slim.folder).last).weights == slim.network.weights).all()
+    assert slim.dropped == 2 * slim.last.weights.nbytes
+    assert (af.load(RunFolder(slim.folder).last).weights == slim.last.weights).all()
     assert af.load(slim.folder).training.block is not None
 
 
@@ -42,7 +42,7 @@ def test_all_is_kept_if_asked_for_and_can_be_continued(slim: Run, tmp_path: Path
     assert (kept.dropped, kept.stopped) == (0, False)
     assert RunFolder(kept.folder).last.stat().st_size > 2.5 * RunFolder(kept.folder).best.stat().st_size
     longer = resume(kept.folder, {"games": 300})
-    assert (longer.network.weights == slim.network.weights).all(), "the run without a break"
+    assert (longer.last.weights == slim.last.weights).all(), "the run without a break"
     assert names(longer.folder) > names(slim.folder), "it goes on to keep all"
 
 

@@ -43,14 +43,14 @@ def test_every_option_changes_what_is_learned(tmp_path: Path) -> None:
     """No two of these runs end with the same weights."""
     seen: dict[bytes, str] = {}
     for name, given in VARIANTS.items():
-        weights = learn(tmp_path / name, games=40, **given).network.weights.tobytes()
+        weights = learn(tmp_path / name, games=40, **given).last.weights.tobytes()
         assert weights not in seen, f"{name} learns as {seen.get(weights)} does"
         seen[weights] = name
 
 
 @pytest.mark.parametrize("given", [{"lambda_": 0.0, "horizon": 7}, {"steps": 1}], ids=str)
 def test_without_lambda_and_steps_it_is_td0(tmp_path: Path, given: dict[str, Any]) -> None:
-    assert np.array_equal(learn(tmp_path / "a", **given).network.weights, learn(tmp_path / "b").network.weights)
+    assert np.array_equal(learn(tmp_path / "a", **given).last.weights, learn(tmp_path / "b").last.weights)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_stopped_run_goes_on_exactly(tmp_path: Path, given: dict[str, Any]) ->
     stopped = train(options, run=tmp_path / "stopped", listener=halts, stop=halts.stop)
     assert stopped.stopped
     finished = resume(tmp_path / "stopped")
-    assert np.array_equal(finished.network.weights, whole.network.weights)
+    assert np.array_equal(finished.last.weights, whole.last.weights)
 
 
 def test_coherence_is_kept_and_asked_for(tmp_path: Path) -> None:
@@ -73,11 +73,11 @@ def test_coherence_is_kept_and_asked_for(tmp_path: Path) -> None:
     folder = RunFolder(run.folder)
     pairs = load_file(folder.last)["coherence"].reshape(-1, 2)
     assert (np.abs(pairs[:, 0]) <= pairs[:, 1] * 1.001).all()
-    assert ((pairs[:, 1] > 0) >= (run.network.weights != 0)).all()
+    assert ((pairs[:, 1] > 0) >= (run.last.weights != 0)).all()
     part = {
         f"block.{name}": np.zeros(0, np.uint8 if name == "largest" else np.int64) for name in ("scores", "moves", "largest")
     }
-    save_model(run.network, folder.last, more=part)
+    save_model(run.last, folder.last, more=part)
     with pytest.raises(FileError, match="has kept only what play needs"):
         resume(run.folder, {"games": 400})
 
@@ -90,7 +90,7 @@ def test_tc_learns_faster_than_td(tmp_path: Path) -> None:
 
 def test_hopes_begin_where_they_are_set(tmp_path: Path) -> None:
     """Weights that no game has met stay at V / m."""
-    weights = learn(tmp_path / "run", optimistic=1600.0, games=10).network.weights
+    weights = learn(tmp_path / "run", optimistic=1600.0, games=10).last.weights
     assert np.median(weights) == 100.0
     assert (weights != 100.0).any()
 
@@ -128,8 +128,8 @@ def test_a_checkpoint_of_values_that_ran_away_is_not_written(tmp_path: Path) -> 
     """The last good one stays, even if the run is stopped before its block ends."""
     run = learn(tmp_path / "run", games=100)
     before = RunFolder(run.folder).last.read_bytes()
-    trainer = Trainer(make_plan(TrainOptions(network=SMALL, games=100)), RunFolder(run.folder), run.network)
-    run.network.weights[:] = np.nan
+    trainer = Trainer(make_plan(TrainOptions(network=SMALL, games=100)), RunFolder(run.folder), run.last)
+    run.last.weights[:] = np.nan
     with pytest.raises(DivergedError):
         trainer.save()
     assert RunFolder(run.folder).last.read_bytes() == before

@@ -17,7 +17,7 @@ from afterstate.learning.options import TrainOptions
 from afterstate.learning.plan import game_of
 from afterstate.learning.recipes import load_recipe
 from afterstate.learning.runfolder import RunFolder
-from afterstate.play.reproduction import Comparison, Reproduction, reports, reproduce
+from afterstate.play.reproduction import Reproduction, Row, reports, reproduce
 from afterstate.report.plot import plot_reproduction
 from afterstate.units import format_count
 from commandline import PNG, check, contents, done, learned, read_metrics, run
@@ -77,7 +77,7 @@ def recipe(text: str, name: str = "own") -> str:
     return f"{name}.toml"
 
 
-def rows(done: Reproduction) -> dict[tuple[int, str], Comparison]:
+def rows(done: Reproduction) -> dict[tuple[int, str], Row]:
     return {(row.games, row.what): row for row in done.rows}
 
 
@@ -141,7 +141,7 @@ def test_by_the_evaluations_on_the_way() -> None:
     [(10.0, 9.0, 11.0, True), (9.5, 8.0, 11.0, True), (12.0, 11.0, 13.0, True), (9.0, 8.0, 9.9, False), (9.0, 8.0, 10.0, True)],
 )
 def test_passed_is_at_least_theirs_or_theirs_within_our_interval(ours: float, low: float, high: float, passed: bool) -> None:
-    assert Comparison(1, 1, "mean score", 10.0, ours, low, high).passed is passed
+    assert Row(1, 1, "mean score", 10.0, ours, low, high).passed is passed
 
 
 # --- the run -------------------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from afterstate.cli.main import Exit
 from afterstate.engine.workers import Workers, stop_on_signal
 from afterstate.errors import ResourceError
 from afterstate.games.results import Summary
+from afterstate.learning.keeper import InFolder
 from afterstate.learning.options import TrainOptions
 from afterstate.learning.progress import Listener, Progress
 from afterstate.learning.runfolder import RunFolder
@@ -46,7 +47,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def check_equal(one: Run, other: Run) -> None:
     """Two runs have learned and measured the same, bit for bit."""
-    assert np.array_equal(one.network.weights, other.network.weights)
+    assert np.array_equal(one.last.weights, other.last.weights)
     assert measured(one) == measured(other)
     assert RunFolder(one.folder).games.read_bytes() == RunFolder(other.folder).games.read_bytes()
     assert RunFolder(one.folder).best_so_far() == RunFolder(other.folder).best_so_far()
@@ -190,22 +191,22 @@ def test_a_full_disk_loses_nothing(place: str, whole: Run, tmp_path: Path, monke
         train(options(), run=tmp_path / "run")
     monkeypatch.setattr(RunLog, place, write)
     again = resume(tmp_path / "run")
-    assert np.array_equal(again.network.weights, whole.network.weights)
+    assert np.array_equal(again.last.weights, whole.last.weights)
     assert measured(again) == measured(whole)
 
 
 def test_a_full_disk_while_the_best_is_saved(whole: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The block is in the metrics already: a resume must not have it twice."""
-    save = Trainer._save_best
+    save = InFolder.keep_best
 
-    def fail(self: Trainer, *given: Any) -> None:
+    def fail(self: InFolder, *given: Any) -> None:
         raise ResourceError("no room")
 
-    monkeypatch.setattr(Trainer, "_save_best", fail)
+    monkeypatch.setattr(InFolder, "keep_best", fail)
     with pytest.raises(ResourceError, match="no room"):
         train(options(), run=tmp_path / "run")
     assert len(RunFolder(tmp_path / "run").read_metrics()) == 1
-    monkeypatch.setattr(Trainer, "_save_best", save)
+    monkeypatch.setattr(InFolder, "keep_best", save)
     check_equal(resume(tmp_path / "run"), whole)
 
 

@@ -358,7 +358,7 @@ def test_tiles_beyond_the_usual_ones_are_downgraded(network: Network, tmp_path: 
     folder = tmp_path / "run"
     run = af.train(make("2048"), network="01,45", games=300, block=150, threads=1, seed=1, run=folder)
     (*_, block) = [record for record in read_metrics(folder) if record["kind"] == "block"]
-    usual = run.network.training.usual
+    usual = run.last.training.usual
     assert usual == max(round(math.log2(int(tile))) for tile, share in block["reached"].items() if share > 0.01)
     for index, highest in ((usual, 0), (10, 0), (11, 10), (13, 12), (15, 14), (-1, 0), (99, 0)):
         network.training = Training(usual=index)

@@ -230,7 +230,7 @@ def test_a_stopped_run_goes_on_exactly(tmp_path: Path, name: str) -> None:
     options = TrainOptions(network="0123,4567", games=600, block=100, threads=1, seed=3, **VARIANTS[name])
     assert train(options, run=tmp_path / "stopped", listener=halts, stop=halts.stop).stopped
     finished = resume(tmp_path / "stopped")
-    assert np.array_equal(finished.network.weights, whole.network.weights)
+    assert np.array_equal(finished.last.weights, whole.last.weights)
     figures = ("mean_error", "mean_rate", "out_of_range", "mean", "method")
     for one, other in zip(whole.metrics, finished.metrics, strict=True):
         assert {key: one[key] for key in figures} == pytest.approx({key: other[key] for key in figures})
@@ -239,7 +239,7 @@ def test_a_stopped_run_goes_on_exactly(tmp_path: Path, name: str) -> None:
 def test_the_best_model_is_folded_and_the_checkpoint_is_not(tmp_path: Path) -> None:
     run = learn(tmp_path / "run", beside="012,56")
     folder = RunFolder(run.folder)
-    assert run.network.patterns == ("0123", "4567", "012", "56")
+    assert run.last.patterns == ("0123", "4567", "012", "56")
     assert load_model(folder.last).patterns == ("0123", "4567", "012", "56")
     assert load_model(folder.best).patterns == ("0123", "4567")
 
@@ -252,7 +252,7 @@ def test_smaller_patterns_learn_faster(tmp_path: Path) -> None:
 
 def test_high_hopes_begin_in_the_first_stage(tmp_path: Path) -> None:
     """Later stages take them from there."""
-    network = learn(tmp_path / "run", optimistic=1600.0, stages="0,1024", games=10, block=10).network
+    network = learn(tmp_path / "run", optimistic=1600.0, stages="0,1024", games=10, block=10).last
     first = network.weights.size // 2
     assert np.median(network.weights[:first]) == 100.0
     assert (network.weights[first:] == 0).all()

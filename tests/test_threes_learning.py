@@ -179,8 +179,8 @@ def test_training_learns_and_goes_on_exactly(tmp_path: Path, rules: str) -> None
     assert means[-1] > 2 * means[0]
     af.train(game, run=tmp_path / "parts", games=700, keep=True, **options)
     parts = af.train(run=tmp_path / "parts", resume=True, games=2000)
-    assert np.array_equal(parts.network.weights, whole.network.weights)
-    assert parts.network.context == game.context
+    assert np.array_equal(parts.last.weights, whole.last.weights)
+    assert parts.last.context == game.context
     best = af.load(tmp_path / "whole")
     assert best.patterns == ("01234", "45678")
     assert best.stages == (0, 192)

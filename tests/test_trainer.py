@@ -56,7 +56,7 @@ def test_a_run_folder_holds_everything(whole: Run) -> None:
     assert [block["games"] for block in blocks] == list(range(100, 2001, 100))
     assert [record["games"] for record in whole.metrics if record["kind"] == "eval"] == [500, 1000, 1500, 2000]
     assert all(record["count"] == 20 for record in whole.metrics if record["kind"] == "eval")
-    assert np.array_equal(load_model(find_model(whole.folder / "checkpoints/last.safetensors")).weights, whole.network.weights)
+    assert np.array_equal(load_model(find_model(whole.folder / "checkpoints/last.safetensors")).weights, whole.last.weights)
 
 
 def test_it_learns(whole: Run) -> None:
@@ -66,9 +66,9 @@ def test_it_learns(whole: Run) -> None:
 
 def test_one_thread_and_one_seed_are_one_run(whole: Run, tmp_path: Path) -> None:
     again = train(options(games=2000), run=tmp_path / "again")
-    assert np.array_equal(again.network.weights, whole.network.weights), "evaluations must not disturb the learning"
+    assert np.array_equal(again.last.weights, whole.last.weights), "evaluations must not disturb the learning"
     other = train(options(games=2000, seed=4), run=tmp_path / "other")
-    assert not np.array_equal(other.network.weights, whole.network.weights)
+    assert not np.array_equal(other.last.weights, whole.last.weights)
 
 
 @pytest.mark.parametrize("game", ["2048", "threes"])
@@ -101,14 +101,14 @@ def test_a_stopped_run_goes_on_exactly(tmp_path: Path, order: str, target: str) 
         stopped = resume(tmp_path / "stopped", listener=halts, stop=halts.stop)
     assert not stopped.stopped
     assert stopped.games == 300
-    assert np.array_equal(stopped.network.weights, undisturbed.network.weights)
+    assert np.array_equal(stopped.last.weights, undisturbed.last.weights)
     assert measured(stopped) == measured(undisturbed)
 
 
 def test_a_run_can_be_made_longer(whole: Run, tmp_path: Path) -> None:
     train(options(games=900, eval_every=500, eval_games=20), run=tmp_path / "run")
     longer = resume(tmp_path / "run", {"games": 2000})
-    assert np.array_equal(longer.network.weights, whole.network.weights)
+    assert np.array_equal(longer.last.weights, whole.last.weights)
     assert measured(longer) == measured(whole)
     assert RunFolder(tmp_path / "run").read_config().games == 2000
 
@@ -128,7 +128,7 @@ def test_a_killed_run_without_a_checkpoint_starts_again(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     folder.last.unlink()
     again = resume(tmp_path / "run")
-    assert np.array_equal(again.network.weights, finished.network.weights)
+    assert np.array_equal(again.last.weights, finished.last.weights)
     assert len(again.metrics) == 4
 
 
@@ -148,7 +148,7 @@ def test_the_best_checkpoint_is_the_network_of_that_game(whole: Run, tmp_path: P
     folder = RunFolder(whole.folder)
     games = json.loads(read_header(folder.best)["training"])["games"]
     until = train(options(games=games), run=tmp_path / "until")
-    assert np.array_equal(load_model(folder.best).weights, until.network.weights)
+    assert np.array_equal(load_model(folder.best).weights, until.last.weights)
 
 
 def test_a_worse_block_never_overwrites_the_best(tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_the_learning_rate_changes_at_its_game(tmp_path: Path) -> None:
     """A step to a tiny rate after game 150 freezes the network there."""
     whole = train(options(games=150), run=tmp_path / "until")
     stepped = train(options(games=400, schedule="150:1e-30"), run=tmp_path / "stepped")
-    np.testing.assert_allclose(stepped.network.weights, whole.network.weights, atol=1e-20)
+    np.testing.assert_allclose(stepped.last.weights, whole.last.weights, atol=1e-20)
     rates = [record["alpha"] for record in stepped.metrics]
     assert rates == [0.1, 1e-30, 1e-30, 1e-30]
 

@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from afterstate.games.arrays import Positions
     from afterstate.games.check import GameReport, check_game
     from afterstate.games.game import Afterstate, Game, Outcome, Slide, State, make
-    from afterstate.games.results import Summary
-    from afterstate.learning.gamesfile import Episodes
-    from afterstate.learning.trainer import Run
+    from afterstate.games.results import Episodes, Summary
+    from afterstate.learning.byhand import Learner
+    from afterstate.learning.progress import Learning, Listener, Progress
+    from afterstate.learning.run import Run
     from afterstate.network.network import Explanation, Network
     from afterstate.play.agent import Agent, Choice, Choices
+    from afterstate.play.comparison import Comparison, compare
     from afterstate.play.episode_line import episode_line
     from afterstate.play.episodes import Episode, read_episodes
     from afterstate.play.evaluation import evaluate
@@ -56,11 +58,13 @@ _HOMES = {
     "afterstate.games.arrays": ("Positions",),
     "afterstate.games.check": ("GameReport", "check_game"),
     "afterstate.games.game": ("Afterstate", "Game", "Outcome", "Slide", "State", "make"),
-    "afterstate.games.results": ("Summary",),
-    "afterstate.learning.gamesfile": ("Episodes",),
-    "afterstate.learning.trainer": ("Run",),
+    "afterstate.games.results": ("Episodes", "Summary"),
+    "afterstate.learning.byhand": ("Learner",),
+    "afterstate.learning.progress": ("Learning", "Listener", "Progress"),
+    "afterstate.learning.run": ("Run",),
     "afterstate.network.network": ("Explanation", "Network"),
     "afterstate.play.agent": ("Agent", "Choice", "Choices"),
+    "afterstate.play.comparison": ("Comparison", "compare"),
     "afterstate.play.episode_line": ("episode_line",),
     "afterstate.play.episodes": ("Episode", "read_episodes"),
     "afterstate.play.evaluation": ("evaluate",),
@@ -81,6 +85,7 @@ __all__ = [
     "Agent",
     "Choice",
     "Choices",
+    "Comparison",
     "DivergedError",
     "Environment",
     "Episode",
@@ -91,12 +96,16 @@ __all__ = [
     "GameError",
     "GameReport",
     "InputError",
+    "Learner",
+    "Learning",
+    "Listener",
     "ModelError",
     "Network",
     "NetworkPlayer",
     "Outcome",
     "Player",
     "Positions",
+    "Progress",
     "Random",
     "RandomEnvironment",
     "RandomPlayer",
@@ -110,8 +119,10 @@ __all__ = [
     "State",
     "Summary",
     "Verdict",
+    "__version__",
     "best_line",
     "check_game",
+    "compare",
     "episode_line",
     "evaluate",
     "judge",

@@ -1,4 +1,4 @@
-"""Confidence intervals: Student's t for means, Wilson's for rates.
+"""Confidence intervals: Student's t for means, Welch's for their differences, Wilson's for rates.
 
 They cover the luck of the games that were played. They say nothing about the luck of training: another seed is another network.
 """
@@ -54,6 +54,22 @@ def half_width(deviation: float, count: int, share: float = SHARE) -> float:
 def deviation_of(half: float, count: int, share: float = SHARE) -> float:
     """The inverse of `half_width`: the standard deviation behind an interval."""
     return half * math.sqrt(count) / t_quantile(share, count - 1) if count > 1 else 0.0
+
+
+def welch(one: float, count: int, other: float, other_count: int, share: float = SHARE) -> tuple[float, float]:
+    """Half the interval of the difference of two means, by Welch's t -> it, and its degrees of freedom.
+
+    The two standard deviations may differ, and so may the numbers of values; inf if a side has one value.
+    """
+    if min(count, other_count) < 2:
+        return math.inf, 0.0
+    parts = one * one / count, other * other / other_count
+    total = sum(parts)
+    if total == 0.0:
+        return 0.0, math.inf
+    shares = parts[0] / total, parts[1] / total
+    degrees = 1.0 / (shares[0] ** 2 / (count - 1) + shares[1] ** 2 / (other_count - 1))
+    return t_quantile(share, degrees) * math.sqrt(total), degrees
 
 
 def wilson(successes: int, trials: int, share: float = SHARE) -> tuple[float, float]:

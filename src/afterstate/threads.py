@@ -3,17 +3,20 @@
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import SupportsIndex
 
 from afterstate.errors import InputError
+from afterstate.units import plain
 
 MAX_THREADS = 256
 
 
-def count_threads(threads: int | None) -> int:
+def count_threads(threads: SupportsIndex | None) -> int:
     """How many threads to use: as given, or one for each processor that we may use."""
+    threads = plain(threads)
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not 1 <= threads <= MAX_THREADS:
+    if not isinstance(threads, int) or not 1 <= threads <= MAX_THREADS:
         raise InputError(f"threads must be 1 to {MAX_THREADS}, not {threads}")
     return threads
 

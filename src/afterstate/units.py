@@ -2,7 +2,7 @@
 
 import math
 import re
-from typing import Any
+from typing import Any, SupportsFloat, SupportsIndex
 
 from afterstate.errors import InputError
 
@@ -16,8 +16,14 @@ _MOST_TIME = 1e11  # seconds: 3,000 years
 _SECONDS = {"us": 1e-6, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
-def parse_count(text: str | int, *, name: str = "count", least: int = 1) -> int:
+def plain(value: Any) -> Any:
+    """A number of NumPy's as one of Python's, such as np.int64(100) -> 100; anything else as it is."""
+    return value.item() if type(value).__module__ == "numpy" and getattr(value, "shape", None) == () else value
+
+
+def parse_count(text: str | SupportsIndex, *, name: str = "count", least: int = 1) -> int:
     """Read '100k' as 100000, '2.5M' as 2500000."""
+    text = plain(text)
     if isinstance(text, int) and not isinstance(text, bool):
         count = text
     else:
@@ -35,8 +41,9 @@ def parse_count(text: str | int, *, name: str = "count", least: int = 1) -> int:
     return count
 
 
-def parse_time(text: str | float, *, name: str = "time", bare: bool = True) -> float:
+def parse_time(text: str | SupportsFloat, *, name: str = "time", bare: bool = True) -> float:
     """Read '10m' as 600.0 seconds. A number without a unit is seconds; as text it is an error if not `bare`."""
+    text = plain(text)
     if isinstance(text, str):
         match = _TIME.fullmatch(text)
         if match is None:
@@ -51,8 +58,9 @@ def parse_time(text: str | float, *, name: str = "time", bare: bool = True) -> f
     return seconds
 
 
-def parse_bytes(text: str | int, *, name: str = "size") -> int:
+def parse_bytes(text: str | SupportsIndex, *, name: str = "size") -> int:
     """Read '64M' as 67108864 bytes; a bare number is bytes."""
+    text = plain(text)
     if isinstance(text, int) and not isinstance(text, bool):
         return text
     match = _BYTES.fullmatch(text) if isinstance(text, str) else None
@@ -61,7 +69,7 @@ def parse_bytes(text: str | int, *, name: str = "size") -> int:
     return int(match[1]) << _SHIFTS[match[2].lower()]
 
 
-def parse_rate(text: str | float, *, name: str = "alpha") -> float:
+def parse_rate(text: str | SupportsFloat, *, name: str = "alpha") -> float:
     """Read '0.1' as 0.1, '1/64' as 0.015625."""
     if isinstance(text, str):
         top, _, bottom = text.replace(" ", "").partition("/")
@@ -100,8 +108,9 @@ def _show(value: Any) -> str:
     return repr(shorten(value, 40)) if isinstance(value, str) else shorten(repr(value), 40)
 
 
-def check_seed(seed: int) -> int:
+def check_seed(seed: SupportsIndex) -> int:
     """Return a seed if the generator can take it, else raise."""
+    seed = plain(seed)
     if not isinstance(seed, int) or not 0 <= seed < 2**63:
         raise InputError(f"seed must be a whole number, 0 to 2**63 - 1, not {_show(seed)}")
     return seed

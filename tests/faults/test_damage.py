@@ -92,7 +92,7 @@ def test_the_format_without_checksums_is_still_read(tiny: Path, tmp_path: Path) 
     run.last.write_bytes(_without_checks(run.last.read_bytes()))
     ended = resume(run.path, {"games": 100})
     whole = train(TrainOptions(**(vars(OPTIONS) | {"games": 100})), run=tmp_path / "whole")
-    assert np.array_equal(ended.network.weights, whole.network.weights)
+    assert np.array_equal(ended.last.weights, whole.last.weights)
     with open_tensors(run.last) as file:
         assert file.metadata["format"] == "afterstate-model-2"
 

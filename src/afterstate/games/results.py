@@ -1,7 +1,7 @@
 """The results of many games, and their summary: mean with interval, median, tile rates."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +10,15 @@ from numpy.typing import NDArray
 from afterstate.errors import InputError
 from afterstate.games.game import Game
 from afterstate.intervals import half_width, wilson
+
+
+@dataclass(frozen=True, eq=False)
+class Episodes:
+    """Games one by one, in the order of their numbers; zeros where the result of a game was lost."""
+
+    scores: NDArray[np.int64]
+    moves: NDArray[np.int64]
+    largest: NDArray[np.int64]  # the face of the largest tile
 
 
 class Results(NamedTuple):
@@ -26,6 +35,11 @@ class Results(NamedTuple):
         """How many games were finished, from the first one to the first that was not."""
         unfinished = self.moves < 0
         return int(unfinished.argmax()) if unfinished.any() else len(unfinished)
+
+    def episodes(self, game: Game) -> Episodes:
+        """The same for people: copies, with the largest tiles as faces."""
+        faces = np.array([game.face(index) for index in range(game.top + 1)], np.int64)
+        return Episodes(self.scores.copy(), self.moves.copy(), faces[self.largest])
 
 
 def make_results(count: int) -> Results:
@@ -57,6 +71,7 @@ class Summary:
     moves: int
     seconds: float
     until: int | None = None  # the tile that ended a game as soon as it was there; None if games were played to their end
+    episodes: Episodes | None = field(default=None, compare=False, repr=False)  # the games themselves, where they are kept
 
     @property
     def moves_per_s(self) -> float:

@@ -8,7 +8,6 @@ A game is a record of 13 bytes, so any program can read the file, and game numbe
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +17,10 @@ from numpy.typing import NDArray
 from afterstate.errors import FileError, ResourceError
 from afterstate.files import is_file
 from afterstate.games.game import Game
-from afterstate.games.results import Results
+from afterstate.games.results import Episodes, Results
 
 RECORD = np.dtype([("score", "<i8"), ("moves", "<u4"), ("largest", "u1")])
 CHUNK = 1 << 18  # games that are read or written at once, 3.25 MiB
-
-
-@dataclass(frozen=True, eq=False)
-class Episodes:
-    """All training games of a run, in the order of their numbers; zeros where the result of a game was lost."""
-
-    scores: NDArray[np.int64]
-    moves: NDArray[np.int64]
-    largest: NDArray[np.int64]  # the face of the largest tile
 
 
 class GamesFile:

@@ -1,14 +1,20 @@
 """Every option of a training run: default, help and allowed values. The command line and `train()` are built from this."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
-from typing import Any, Literal, TypedDict, Unpack, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, SupportsIndex, TypedDict, Unpack, get_args, get_origin
 
 from afterstate.errors import FileError, InputError
 from afterstate.games.points import VERSIONS, find_version
 from afterstate.learning.rules import RULES, find_rule
-from afterstate.units import check_seed, parse_count, parse_rate, parse_time, shorten
+from afterstate.units import check_seed, parse_count, parse_rate, parse_time, plain, shorten
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from afterstate.network.network import Network
 
 Target = Literal["afterstate", "state"]
 Order = Literal["forward", "backward"]
@@ -20,6 +26,7 @@ MAX_VALUE = 10**9
 COUNTS = {"games", "block", "eval_every", "eval_games"}  # written like 100k
 TIMES = {"time", "save_every"}  # written like 10m
 TEXT = COUNTS | TIMES | {"alpha"}  # may be text; alpha may be written like 1/64
+A_FUNCTION = "python"  # the schedule of a run whose rate a Python function gives
 CHOICES = {"target": Target, "order": Order, "starts": Starts, "best": Best}
 
 
@@ -39,38 +46,42 @@ def _option(default: Any, text: str, *, free: bool = False) -> Any:
 
 
 class TrainGiven(TypedDict, total=False):
-    """The options of `TrainOptions` as keywords, for editors; counts and times may be text such as "100k"."""
+    """The options of `TrainOptions` as keywords, for editors; counts and times may be text such as "100k".
+
+    Numbers may be those of NumPy. What `train()` takes as an object may be one: a network to start from, a function for a
+    schedule.
+    """
 
     rules: str | None
     size: str
     network: str | None
-    symmetry: int | None
+    symmetry: SupportsIndex | None
     method: str
     target: Target
     order: Order
-    lambda_: float
-    horizon: int
-    steps: int
+    lambda_: SupportsFloat
+    horizon: SupportsIndex
+    steps: SupportsIndex
     beside: str | None
     stages: str | None
     context: str | None
     starts: Starts
-    alpha: float | str | None
-    optimistic: float
-    schedule: str | None
-    games: int | str | None
-    time: float | str | None
-    threads: int | None
-    seed: int
-    block: int | str
+    alpha: SupportsFloat | str | None
+    optimistic: SupportsFloat
+    schedule: "str | Callable[[int], float] | None"
+    games: SupportsIndex | str | None
+    time: SupportsFloat | str | None
+    threads: SupportsIndex | None
+    seed: SupportsIndex
+    block: SupportsIndex | str
     best: Best
-    eval_every: int | str | None
-    eval_games: int | str
+    eval_every: SupportsIndex | str | None
+    eval_games: SupportsIndex | str
     judge: str | None
     snapshots: bool | None
     keep: bool | None
-    from_: str | None
-    save_every: float | str
+    from_: "str | Path | Network | None"
+    save_every: SupportsFloat | str
     recipe: str | None
 
 
@@ -151,6 +162,8 @@ class TrainOptions:
         return cls(game=game, **normalise(dict(given)))
 
     def __post_init__(self) -> None:
+        for spec in fields(self):
+            object.__setattr__(self, spec.name, plain(getattr(self, spec.name)))
         given = {name: getattr(self, name) for name in TEXT if getattr(self, name) is not None}
         for name, value in normalise(given).items():
             object.__setattr__(self, name, value)
@@ -205,7 +218,8 @@ class TrainOptions:
     def phases(self) -> list[Phase]:
         """The learning rules and rates of the run, in order; the first phase begins with the run."""
         found = [Phase(0.0, False, self.method, self.rate)]
-        for part in (self.schedule or "").replace(" ", "").split(","):
+        steps = "" if self.schedule in (None, A_FUNCTION) else str(self.schedule)
+        for part in steps.replace(" ", "").split(","):
             if part:
                 found.append(self._phase(part, found[-1].method))
         if any(later.start <= earlier.start for earlier, later in pairwise(found)):
@@ -303,6 +317,13 @@ def check_rate(alpha: float) -> None:
     """Refuse a learning rate that is out of range."""
     if not (math.isfinite(alpha) and 0 < alpha <= 100):
         raise InputError(f"alpha must be above 0 and at most 100, not {alpha}")
+
+
+def ask_rate(schedule: Callable[[int], float], games: int) -> float:
+    """The rate that a function gives for the block after so many games."""
+    rate = parse_rate(schedule(games), name=f"what the schedule gives after {games} games")
+    check_rate(rate)
+    return rate
 
 
 def option_type(name: str) -> Any:

@@ -1,5 +1,6 @@
-"""Start a run from a model: `train --from MODEL`."""
+"""Start a run from a model: `train --from MODEL`, or from a network of a Python program."""
 
+from pathlib import Path
 from typing import Any
 
 from afterstate.errors import InputError
@@ -9,19 +10,25 @@ from afterstate.network.inherit import check_heir, inherit
 from afterstate.network.modelfile import load_model, open_model
 from afterstate.network.network import Network
 
+IN_MEMORY = "(a network in memory)"  # what the options of a run call it
 
-def with_model(given: dict[str, Any]) -> dict[str, Any]:
-    """The given options, and for those that are not given what the model they start from has."""
-    if given.get("from_") is None:
+
+def with_model(given: dict[str, Any], origin: Network | None = None) -> dict[str, Any]:
+    """The given options, and for those that are not given what the model they start from has; or the network `origin`."""
+    if origin is None and given.get("from_") is None:
         return given
-    path = find_model(given["from_"])
-    with open_model(path) as file:
-        source = file.describe()
+    where = IN_MEMORY
+    if origin is not None:
+        source, given = origin, given | {"from_": IN_MEMORY}
+    else:
+        where = str(find_model(given["from_"]))
+        with open_model(where) as file:
+            source = file.describe()
     model: dict[str, Any] = {"game": source.game.name, "rules": source.game.rules, "size": str(source.game.shape)}
     model |= {"symmetry": source.symmetry, "context": source.context, "target": source.target}
     model |= {"network": ",".join(source.patterns), "stages": ",".join(map(str, source.stages))}
     if given.get("game", model["game"]) != model["game"]:
-        raise InputError(f"{path} is a model for {model['game']}, not for {given['game']}")
+        raise InputError(f"{where} is a model for {model['game']}, not for {given['game']}")
     return model | {name: value for name, value in given.items() if value is not None}
 
 
@@ -29,15 +36,21 @@ class Origin:
     """The model that a run starts from."""
 
     def __init__(self, plan: Plan, network: Network) -> None:
-        self.path = find_model(str(plan.options.from_))
-        self.model = load_model(self.path)
+        if (given := plan.objects.origin) is not None:
+            self.path: Path | None = None
+            self.model = given
+        elif plan.options.from_ == IN_MEMORY:
+            raise InputError("this run was to start from a network in memory: start it again in Python, with that network")
+        else:
+            self.path = find_model(str(plan.options.from_))
+            self.model = load_model(self.path)
         check_heir(network, self.model)
 
     def give(self, network: Network) -> str:
         """Copy what the model knows -> what that is, for people."""
         inherit(network, self.model)
         training = self.model.training
-        parts = [f"weights of {self.path} ({training.games:,} games)"]
+        parts = [f"weights of {self.path or 'the given network'} ({training.games:,} games)"]
         pairs = zip(network.patterns, network.layout, strict=True)
         if new := [pattern for pattern, cells in pairs if cells not in self.model.layout]:
             parts.append(f"{', '.join(new)} start at 0")

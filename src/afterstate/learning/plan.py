@@ -1,22 +1,35 @@
 """Turn the options of a run into a plan that leaves nothing open, and make the network that learns."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from afterstate.errors import FileError, ModelError
+from afterstate.errors import FileError, InputError, ModelError
 from afterstate.files import reading
 from afterstate.games.game import Game, make
 from afterstate.games.points import check_rules
 from afterstate.learning.backups import Backup, make_backup
-from afterstate.learning.options import Phase, TrainOptions, read_options
+from afterstate.learning.options import A_FUNCTION, Phase, TrainOptions, read_options
 from afterstate.learning.rules import RULES
 from afterstate.learning.runfolder import RunFolder
 from afterstate.memory import check_memory
 from afterstate.network.fold import find_host
-from afterstate.network.modelfile import ModelFile
+from afterstate.network.modelfile import ModelFile, check_name
 from afterstate.network.network import Network, check_stages, count_weights
 from afterstate.network.patterns import default_network, default_symmetry, parse_patterns
+
+
+@dataclass(frozen=True)
+class Objects:
+    """What only Python can give a run: objects, where options are text."""
+
+    game: Game | None = None  # the game to learn; None for the one that the options name
+    origin: Network | None = None  # the network to start from
+    schedule: Callable[[int], float] | None = None  # games played before a block -> the learning rate of that block
+
+
+NOTHING = Objects()
 
 
 @dataclass(frozen=True)
@@ -31,6 +44,7 @@ class Plan:
     stages: tuple[int, ...]
     context: str
     phases: tuple[Phase, ...]
+    objects: Objects = NOTHING
 
     @property
     def patterns(self) -> tuple[str, ...]:
@@ -73,9 +87,26 @@ def game_of(options: TrainOptions) -> Game:
     return make(options.game, rules=options.rules, size=options.size)
 
 
-def make_plan(options: TrainOptions) -> Plan:
+def check_objects(options: TrainOptions, objects: Objects, *, has_folder: bool) -> None:
+    """Refuse a run that lacks an object which its options speak of, or has one that its folder cannot keep."""
+    if options.schedule == A_FUNCTION and objects.schedule is None:
+        raise InputError(
+            "the schedule of this run is a function of a Python program: train it there, with schedule= and that function"
+        )
+    if options.snapshots and not has_folder:
+        raise InputError("snapshots are kept in the folder of a run: leave out snapshots or run=False")
+    if objects.game is None:
+        return
+    if has_folder:
+        check_name(objects.game)
+    named = options.game, options.rules or objects.game.rules, options.size
+    if named != (objects.game.name, objects.game.rules, str(objects.game.shape)):
+        raise InputError(f"{objects.game!r} is not the game of the run, which is {' '.join(named)}")
+
+
+def make_plan(options: TrainOptions, objects: Objects = NOTHING) -> Plan:
     """Fill in every default that depends on other options, and refuse what cannot work."""
-    game = game_of(options)
+    game = objects.game or game_of(options)
     name = default_network(game.shape) if options.network is None else options.network
     symmetry = default_symmetry(name, game.shape) if options.symmetry is None else options.symmetry
     block = options.block if options.games is None else min(options.block, options.games)
@@ -92,14 +123,14 @@ def make_plan(options: TrainOptions) -> Plan:
     small = () if options.beside is None else parse_patterns(options.beside, game.shape)
     for pattern in small:
         find_host(pattern, large, game.shape, symmetry)
-    return Plan(resolved, game, large, small, symmetry, stages, context, tuple(resolved.phases()))
+    return Plan(resolved, game, large, small, symmetry, stages, context, tuple(resolved.phases()), objects)
 
 
-def new_network(plan: Plan) -> Network:
-    """A fresh network, if there is memory for it, for what its rules keep, and for folding it."""
+def new_network(plan: Plan, *, keeps_best: bool = False) -> Network:
+    """A fresh network, if there is memory for it, for what its rules keep, for folding it, and for the best one beside it."""
     sets = len(plan.stages) * plan.game.sight(plan.context)[1]
-    folded = count_weights(plan.large, sets) if plan.small else 0
-    check_memory(4 * (plan.numbers * count_weights(plan.patterns, sets) + folded))
+    folded = count_weights(plan.large, sets)
+    check_memory(4 * (plan.numbers * count_weights(plan.patterns, sets) + folded * (bool(plan.small) + keeps_best)))
     return Network(
         plan.game, plan.patterns, symmetry=plan.symmetry, target=plan.options.target, stages=plan.stages, context=plan.context
     )
@@ -119,7 +150,7 @@ def check_same(file: ModelFile, plan: Plan, folder: RunFolder) -> None:
         raise ModelError(f"{file.path} is not a checkpoint: it does not say which options its run had")
     with reading(file.path, ModelError):
         stored = TrainOptions(**read_options(dict(file.training.options), str(file.path)))
-        before = make_plan(replace(stored, games=plan.options.games, time=plan.options.time)).options
+        before = make_plan(replace(stored, games=plan.options.games, time=plan.options.time), plan.objects).options
         pairs["schedule"] = plan.phases, tuple(stored.phases())
     for name in before.contradictions(plan.options):
         pairs[name.rstrip("_")] = getattr(plan.options, name), getattr(before, name)

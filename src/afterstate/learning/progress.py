@@ -1,5 +1,7 @@
 """What a run reports: how far it is, how well it plays, how the learning itself goes."""
 
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,8 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afterstate.games.results import Summary
+from afterstate.learning.options import Phase
 from afterstate.learning.update import ERRORS, MOVES, OUTSIDE, RATES, UPDATES
 from afterstate.network.training import Block
+from afterstate.units import plain
+
+Callback = Callable[[int, Summary], object]  # games of training, and a block or an evaluation -> True to stop
 
 
 @dataclass(frozen=True)
@@ -73,11 +79,39 @@ class Listener:
         """Something that is probably wrong with the options."""
 
 
+class Callbacks(Listener):
+    """Calls functions. One that returns True stops the run, which then keeps all that it has learned."""
+
+    def __init__(self, stop: threading.Event, on_block: Callback | None = None, on_eval: Callback | None = None) -> None:
+        self._stop = stop
+        self._on_block, self._on_eval = on_block, on_eval
+
+    def on_block(self, games: int, block: Summary) -> None:
+        self._call(self._on_block, games, block)
+
+    def on_eval(self, games: int, summary: Summary, points: float | None) -> None:  # noqa: ARG002
+        self._call(self._on_eval, games, summary)
+
+    def _call(self, callback: Callback | None, games: int, summary: Summary) -> None:
+        if callback is not None and plain(callback(games, summary)) is True:
+            self._stop.set()
+
+
 def as_record(summary: Summary) -> dict[str, Any]:
     """A summary as a line of metrics: its number of games is called `count`, since `games` counts training games."""
     values = summary.as_dict()
     values["count"] = values.pop("games")
     return values
+
+
+def block_record(games: int, seconds: float, phase: Phase, block: Summary, learning: Learning | None) -> dict[str, Any]:
+    """A block as a line of metrics: games and seconds of training by its end, its phase, and what was measured."""
+    record = {"kind": "block", "games": games, "training_seconds": seconds, "method": phase.method, "alpha": phase.alpha}
+    record |= as_record(block)
+    if learning is not None:
+        record |= {"mean_error": learning.error, "mean_rate": learning.rate, "out_of_range": learning.outside}
+        record |= {"moves_per_s": learning.moves / block.seconds}  # including restarts
+    return record
 
 
 def reached(record: dict[str, Any], tile: int) -> float:

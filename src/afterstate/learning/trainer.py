@@ -2,30 +2,31 @@
 
 import threading
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
+from math import inf
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 from afterstate.engine.loop import Seat
 from afterstate.engine.workers import Either, Share, play_match, stop_on_signal
 from afterstate.errors import AfterstateError, DivergedError
 from afterstate.games.points import judge_results
 from afterstate.games.results import Summary, make_results, summarise, usual_tile
-from afterstate.learning.checkpoint import RunState, describe, is_slim, restore_checkpoint, save_checkpoint
+from afterstate.learning.checkpoint import RunState, describe, is_slim, restore_checkpoint
 from afterstate.learning.compiling import load_or_compile
-from afterstate.learning.gamesfile import Episodes, GamesFile
-from afterstate.learning.options import Phase, TrainOptions
+from afterstate.learning.keeper import InFolder, InMemory, Keeper
+from afterstate.learning.options import Phase, TrainOptions, ask_rate
 from afterstate.learning.origin import Origin
-from afterstate.learning.plan import Plan, check_same, make_plan, new_network
-from afterstate.learning.progress import Learning, Listener, Progress, as_record
+from afterstate.learning.plan import NOTHING, Objects, Plan, check_objects, check_same, make_plan, new_network
+from afterstate.learning.progress import Learning, Listener, Progress, as_record, block_record
+from afterstate.learning.run import Run as Run  # noqa: PLC0414  # also found here
 from afterstate.learning.runfolder import RunFolder
-from afterstate.learning.runlog import RunLog
 from afterstate.learning.team import Team
 from afterstate.learning.update import MOVES
 from afterstate.learning.watch import COLLAPSED, Watch, has_run_away, is_better
 from afterstate.network.fold import fold
-from afterstate.network.modelfile import ModelFile, open_model, save_model
+from afterstate.network.modelfile import ModelFile, open_model
 from afterstate.network.network import Network
 from afterstate.network.training import Block
 from afterstate.threads import count_threads
@@ -35,39 +36,26 @@ SAVE_SHARE = 0.02  # share of the time spent on checkpoints, at most
 LARGE = 100_000_000  # bytes of a network whose kernels are compiled in a separate process, to save memory
 
 
-@dataclass(frozen=True)
-class Run:
-    """A training run that has ended or was stopped."""
-
-    folder: Path
-    network: Network
-    games: int
-    seconds: float
-    stopped: bool  # before its end, by a signal
-    dropped: int = 0  # bytes that only more training would need, and that a complete run has not kept
-
-    @property
-    def metrics(self) -> list[dict[str, Any]]:
-        """What was measured: one record for each block and each evaluation."""
-        return RunFolder(self.folder).read_metrics()
-
-    @property
-    def episodes(self) -> Episodes:
-        """Every training game: scores, moves and largest tiles, as arrays."""
-        return GamesFile(RunFolder(self.folder).games).read(self.network.game)
-
-
 def train(
     options: TrainOptions,
     *,
-    run: Path | str | None = None,
+    run: Path | str | Literal[False] | None = None,
     listener: Listener | None = None,
     stop: threading.Event | None = None,
+    objects: Objects = NOTHING,
 ) -> Run:
-    """Start a new run and train to its end, or until `stop` is set or Ctrl-C is pressed."""
+    """Start a new run and train to its end, or until `stop` is set or Ctrl-C is pressed.
+
+    Without a name the run has a new folder in runs/, and with `run=False` none. `objects` are what only Python can give.
+    """
     count_threads(options.threads)
-    plan = make_plan(options)
-    network = new_network(plan)
+    check_objects(options, objects, has_folder=run is not False)
+    plan = make_plan(options, objects)
+    network = new_network(plan, keeps_best=run is False)
+    if run is False:
+        trainer = Trainer(plan, None, network, listener, stop)
+        trainer.find_origin()
+        return trainer.run()
     room = (2 * plan.numbers + 1) * network.weights.nbytes  # for last, its next version while it is written, and best
     folder = RunFolder.plan(run, plan.options, room=room)
     trainer = Trainer(plan, folder, network, listener, stop)
@@ -83,15 +71,20 @@ def resume(
     *,
     listener: Listener | None = None,
     stop: threading.Event | None = None,
+    objects: Objects = NOTHING,
 ) -> Run:
     """Continue a run from its last checkpoint; `given` are the options that change."""
     folder = RunFolder.open(run)
     with folder.hold():
-        return _resume(folder, given or {}, listener, stop)
+        return _resume(folder, given or {}, listener, stop, objects)
 
 
-def _resume(folder: RunFolder, given: dict[str, Any], listener: Listener | None, stop: threading.Event | None) -> Run:
-    plan = make_plan(folder.read_config().changed(given))
+def _resume(
+    folder: RunFolder, given: dict[str, Any], listener: Listener | None, stop: threading.Event | None, objects: Objects
+) -> Run:
+    options = folder.read_config().changed(given)
+    check_objects(options, objects, has_folder=True)
+    plan = make_plan(options, objects)
     count_threads(plan.options.threads)
     if folder.last.exists():
         with open_model(folder.last) as file:
@@ -124,27 +117,28 @@ class Trainer:
     def __init__(
         self,
         plan: Plan,
-        folder: RunFolder,
+        folder: RunFolder | None,  # None: nothing is written
         network: Network,
         listener: Listener | None = None,
         stop: threading.Event | None = None,
     ) -> None:
         self.plan = plan
         self.options = plan.options
-        self.folder = folder
+        self.keeper: Keeper = InMemory() if folder is None else InFolder(folder, plan.game)
         self.network = network
         self.listener = listener or Listener()
         self.stop = stop or threading.Event()
         self.team = Team(plan, network, count_threads(plan.options.threads))
-        self.log = RunLog(folder, plan.game)
         self.watch = Watch(plan.options.games, optimistic=plan.options.optimistic)
         self.state = RunState(results=make_results(plan.options.block))
         self.phase = plan.phases[0]  # of the current block
-        self.best = folder.best_so_far()
+        self.best = self.keeper.best_so_far()
         self.last_block: Summary | None = None
-        self.next_save = 0.0  # by the clock
+        self.next_save = inf  # by the clock
         self.saved: tuple[int, ...] = ()  # how far the last checkpoint is
         self.slim = False  # whether the last checkpoint has only what play needs
+        self.asked: tuple[int, float] | None = None  # the block that a schedule was asked about, and its rate
+        self.fresh = True  # there is no checkpoint to continue from
         self.origin: Origin | None = None
 
     # --- the loop ------------------------------------------------------------------------------------------------------
@@ -167,7 +161,7 @@ class Trainer:
                 raise
         stopped, kept = not self._is_complete(), self.team.tables.kept
         dropped = sum(table.nbytes for table in kept.values()) if self.slim else 0
-        return Run(self.folder.path, self.network, self.state.games, self.state.seconds, stopped=stopped, dropped=dropped)
+        return Run(self.keeper, self.network, self.state.games, self.state.seconds, stopped=stopped, dropped=dropped)
 
     def _step(self) -> bool:
         """Do what is next -> whether there was anything left to do."""
@@ -196,16 +190,20 @@ class Trainer:
 
     def _prepare(self) -> None:
         """Load or compile the kernels, and touch all memory, before the clock starts and before a second thread does."""
-        if self.network.weights.nbytes < LARGE:
-            self.load_kernels()
+        if self.keeper.writes and self.network.weights.nbytes >= LARGE:  # the other process reads the folder
+            load_or_compile(self.load_kernels, _REHEARSE, [str(self.keeper.path)], self.stop)
         else:
-            load_or_compile(self.load_kernels, _REHEARSE, [str(self.folder.path)], self.stop)
-        if self.state.games == 0:
+            self.load_kernels()
+        if self.fresh:
             self.team.begin()
             taken = None if self.origin is None else self.origin.give(self.network)
+            in_memory = self.origin is not None and self.origin.path is None
             self.origin = None  # frees its memory
             self.listener.on_start(self.plan.explain_rate(self.network.lookups), taken)
-        self.next_save = perf_counter() + min(FIRST_SAVE, self.options.save_every)
+            if in_memory:
+                self.save()  # a resume cannot find its origin again
+        if self.keeper.writes:
+            self.next_save = perf_counter() + min(FIRST_SAVE, self.options.save_every)
 
     def load_kernels(self) -> None:
         """Call every kernel that the run will need, without playing."""
@@ -229,8 +227,14 @@ class Trainer:
 
     def _phase(self, game: int) -> Phase:
         """The phase of a game: of the next one, or of the last."""
-        seconds = self.state.seconds
-        return [phase for phase in self.plan.phases if phase.start <= (seconds if phase.by_time else game)][-1]
+        seconds, schedule = self.state.seconds, self.plan.objects.schedule
+        found = [phase for phase in self.plan.phases if phase.start <= (seconds if phase.by_time else game)][-1]
+        if schedule is None:
+            return found
+        begin = self.state.games - self.state.in_block  # a function is asked once a block, so that a resume changes nothing
+        if self.asked is None or self.asked[0] != begin:
+            self.asked = begin, ask_rate(schedule, begin)
+        return replace(found, alpha=self.asked[1])
 
     def _part_ends(self) -> int:
         """The game before which training pauses: the block ends, the rate changes, or it is time for an evaluation."""
@@ -267,7 +271,7 @@ class Trainer:
             state.in_block += played
             state.seconds = spent + perf_counter() - began
             state.block_seconds = block_spent + perf_counter() - began
-            self.log.add_games(first, results.part(0, played))
+            self.keeper.add_games(first, results.part(0, played))
 
     def _report(self, doing: str, share: Share, seconds: float, moves_per_s: float) -> None:
         training = share.games if doing == "training" else 0
@@ -294,45 +298,32 @@ class Trainer:
         state, before = self.state, self.best
         self._check_values()
         block = self.last_block = summarise(self.plan.game, state.results, state.block_seconds)
-        record = self._block_record(block)
+        record = block_record(state.games, state.seconds, self.phase, block, Learning.of(self.team.sums()))
         stretch = self.watch.see(record)
         if self.watch.collapsed:
             why = f"a mean of {block.mean:.0f} after a best of {self.watch.top:.0f}, {COLLAPSED} blocks in a row"
             self._give_up("has collapsed", why)
         if warning := self.watch.warning:
             record["warning"] = warning
-        state.usual = usual_tile(state.results)
-        self.log.add(record)
+        state.usual, games = usual_tile(state.results), state.results.episodes(self.plan.game)
+        self.keeper.add(record)
+        saved: Path | None = None
         if stretch is not None and is_better(stretch, self.best, self.options.best):
-            self._save_best(stretch)
+            saved = self.keeper.keep_best(self._player(stretch))
             self.best = stretch
         self.team.forget_sums()
         state.in_block, state.block_seconds = 0, 0.0
-        self.listener.on_block(state.games, block)
+        self.listener.on_block(state.games, replace(block, episodes=games))
         if warning:
             self.listener.on_warning(warning)
-        if self.best is not None and self.best is not before:
-            self.listener.on_best(self.best, before, self.folder.best)
-
-    def _block_record(self, block: Summary) -> dict[str, Any]:
-        """A line of the metrics."""
-        state = self.state
-        record = {"kind": "block", "games": state.games, "training_seconds": state.seconds}
-        record |= {"method": self.phase.method, "alpha": self.phase.alpha}
-        record |= as_record(block)
-        if learning := Learning.of(self.team.sums()):
-            record |= {"mean_error": learning.error, "mean_rate": learning.rate, "out_of_range": learning.outside}
-            record |= {"moves_per_s": learning.moves / state.block_seconds}  # including restarts
-        return record
+        if self.best is not None and saved is not None:
+            self.listener.on_best(self.best, before, saved)
 
     def _player(self, block: Block | None = None) -> Network:
         """The current network, to play with; `block` is what it was kept for."""
         player = fold(self.network, self.plan.small) if self.plan.small else self.network
         player.training = describe(self.plan, self.team, self.state, block=block)
         return player
-
-    def _save_best(self, block: Block) -> None:
-        save_model(self._player(block), self.folder.best)
 
     def _check_values(self) -> None:
         """Stop a run that has diverged."""
@@ -341,10 +332,9 @@ class Trainer:
 
     def _give_up(self, what: str, why: str) -> NoReturn:
         """End a run that no longer learns: say what to change, and which checkpoints are kept."""
-        kept = [f"the {name} checkpoint is kept in {path}" for name, path in self.folder.checkpoints if path.exists()]
         raise DivergedError(
             f"the training {what} by game {self.state.games}: {why}. Start again with a smaller --alpha than "
-            f"{self.phase.alpha:g}, or a smaller --lambda; {' and '.join(kept) or 'no checkpoint was written'}"
+            f"{self.phase.alpha:g}, or a smaller --lambda; {self.keeper.kept()}"
         )
 
     def _evaluation_due(self) -> bool:
@@ -367,10 +357,10 @@ class Trainer:
             points = judge_results(self.plan.game, results, options.judge)
             record |= {"judge": points, "judge_version": options.judge}
         if options.snapshots:
-            save_model(self._player(), self.folder.snapshot(games))
-        self.log.add(record)
+            self.keeper.keep_snapshot(self._player(), games)
+        self.keeper.add(record)
         self.state.evaluated = games
-        self.listener.on_eval(games, summary, points)
+        self.listener.on_eval(games, replace(summary, episodes=results.episodes(self.plan.game)), points)
 
     # --- checkpoints ---------------------------------------------------------------------------------------------------
 
@@ -378,15 +368,15 @@ class Trainer:
         """Write the last checkpoint, if the values have not diverged. What was measured is on the disk before it."""
         self._check_values()
         began = perf_counter()
-        self.state.measured = self.log.sync()
-        save_checkpoint(self.folder.last, self.plan, self.team, self.state, slim=self.slim)
+        self.keeper.keep_last(self.plan, self.team, self.state, slim=self.slim)
         ended = perf_counter()
-        self.next_save = ended + max(self.options.save_every, (ended - began) / SAVE_SHARE)
+        if self.keeper.writes:
+            self.next_save = ended + max(self.options.save_every, (ended - began) / SAVE_SHARE)
         self.saved = self.state.mark
 
     def _save_end(self) -> None:
         """Write the last checkpoint; of a complete run only what play needs, unless `keep` asks for all of it."""
-        if self._is_complete() and not self.options.keep and self.plan.kept and not self.slim:
+        if self._is_complete() and not self.options.keep and self.plan.kept and not self.slim and self.keeper.writes:
             self.slim = True
             self.save()
         else:
@@ -394,26 +384,26 @@ class Trainer:
 
     def _save_changes(self) -> None:
         """Write the last checkpoint, unless it holds everything."""
-        if self.saved != self.state.mark or not self.folder.last.exists():
+        if self.saved != self.state.mark or not self.keeper.has_last():
             self.save()
 
     def restore(self, file: ModelFile) -> None:
         """Continue from a checkpoint."""
         state = self.state = restore_checkpoint(file, self.plan, self.team)
-        self.saved = state.mark
+        self.saved, self.fresh = state.mark, False
         self.phase = self._phase(max(state.games - 1, 0))  # a block may be complete, but not judged yet
         self.slim = is_slim(file, self.plan)
-        lost = self.log.rewind(state.games, blocks=state.games - state.in_block, evals=state.evaluated, measured=state.measured)
-        for record in self.folder.read_metrics():
+        lost = self.keeper.rewind(state)
+        for record in self.keeper.metrics():
             if record["kind"] == "block":
                 self.watch.see(record)
         total = "" if self.options.games is None else f" of {self.options.games:,}"
-        self.listener.on_note(f"{self.folder.path} goes on at game {state.games:,}{total}")
+        self.listener.on_note(f"{self.keeper.path} goes on at game {state.games:,}{total}")
         if lost:
             self.listener.on_note(lost)
 
     def start_again(self) -> None:
         """Begin at the first game, since there is no checkpoint. What was measured before is kept in a folder of its own."""
-        aside = self.log.set_aside()
+        aside = self.keeper.set_aside()
         kept = "" if aside is None else f"; what it had measured is now in {aside}"
-        self.listener.on_note(f"{self.folder.path} has no checkpoint, so it starts again at game 0{kept}")
+        self.listener.on_note(f"{self.keeper.path} has no checkpoint, so it starts again at game 0{kept}")

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from afterstate.errors import ModelError
+from afterstate.errors import AfterstateError, InputError, ModelError
 from afterstate.files import is_finite, parse_json, reading
-from afterstate.games.game import Game, make
+from afterstate.games.game import Game, game_names, make
 from afterstate.memory import allocate
 from afterstate.network.interop.foreign import Foreign, find_foreign
 from afterstate.network.network import Network, count_weights
@@ -36,6 +36,7 @@ _CHECKS = ("sums", "check")
 
 def save_model(network: Network, path: Path | str, *, more: Mapping[str, NDArray[Any]] | None = None) -> None:
     """Write a network, and `more` tensors that only training needs."""
+    check_name(network.game)
     metadata = {
         "format": FORMAT,
         "game": network.game.name,
@@ -53,6 +54,19 @@ def save_model(network: Network, path: Path | str, *, more: Mapping[str, NDArray
     write_tensors(Path(path), metadata, tables | dict(more or {}))
 
 
+def check_name(game: Game) -> None:
+    """Refuse a game that is called like another one: a file says only its name, rules and size, and so would be of that one."""
+    try:
+        other = make(game.name, rules=game.rules, size=str(game.shape)) if game.name in game_names() else game
+    except AfterstateError:  # there are no such rules, or no such size
+        return
+    if other != game:
+        raise InputError(
+            f"this {type(game).__name__} is not {other!r}, but a file would call it so: give its class a name of its own, "
+            f"such as name = 'my-{game.name}'"
+        )
+
+
 class ModelFile:
     """An open model file whose header has been checked; see `open_model`."""
 
@@ -66,7 +80,7 @@ class ModelFile:
     def describe(self, game: Game | None = None) -> Network:
         """The network of the file without its weights, which takes no memory; `game` is the one that it must be for."""
         with reading(self.path, ModelError):
-            own = make(self.header["game"], rules=self.header["rules"], size=self.header["size"])
+            own = self._find_game(game)
             patterns = self.header["patterns"].split()
             stages = [int(face) for face in self.header["stages"].split()]
             size = count_weights(patterns, len(stages) * own.sight(self.header["context"])[1])
@@ -83,6 +97,16 @@ class ModelFile:
             )
         self._check_tables(network)
         return network
+
+    def _find_game(self, game: Game | None) -> Game:
+        """The game of the file. `make` does not know the games of a program, so one is taken as it is given."""
+        name, rules, size = (self.header[key] for key in ("game", "rules", "size"))
+        try:
+            return make(name, rules=rules, size=size)
+        except InputError:
+            if game is None or (game.name, game.rules, str(game.shape)) != (name, rules, size):
+                raise
+            return game
 
     def _check_tables(self, network: Network) -> None:
         """Refuse a file that lacks a table of a network, or has its tables in another order."""

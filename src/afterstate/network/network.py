@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,7 @@ from afterstate.network.training import Training
 from afterstate.threads import count_threads, share_out
 
 EVERY_PLANE = 0x0001000100010001
+_MODELFILE = "afterstate.network.modelfile"  # it needs this module
 AHEAD = 8  # positions whose weights are on their way while others are added up
 
 
@@ -180,6 +183,17 @@ class Network:
 
     def __repr__(self) -> str:
         return f"Network({self.game!r}, {','.join(self.patterns)!r}, symmetry={self.symmetry}, target={self.target!r})"
+
+    def save(self, path: Path | str) -> None:
+        """Write a model file, which `load` and every command read. One that is there is replaced, in one step."""
+        import_module(_MODELFILE).save_model(self, path)
+
+    def copy(self) -> "Network":
+        """A network of its own with the same weights: what one learns, the other does not know."""
+        twin = object.__new__(type(self))
+        twin.__setstate__(self.__getstate__())
+        twin.move_to(allocate(self.weights.size))
+        return twin
 
     def table(self, number: int, stage: int = 0, context: int = 0) -> NDArray[np.float32]:
         """The weights of one pattern, stage and context as stored, (16**cells,)."""

@@ -3,10 +3,10 @@
 import threading
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter, time
-from typing import IO
+from typing import IO, SupportsIndex
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from afterstate.rng import Purpose
 from afterstate.search.lookahead import renew
 from afterstate.search.statistics import SearchStatistics, add_up
 from afterstate.threads import count_threads
-from afterstate.units import check_seed, parse_count
+from afterstate.units import check_seed, parse_count, plain
 
 
 @dataclass(frozen=True)
@@ -39,26 +39,33 @@ class _NothingPlayedError(Exception):
 
 
 def evaluate(
-    agent: Agent, *, games: int = 1000, seed: int = 1, threads: int | None = None, until: int | None = None
+    agent: Agent,
+    *,
+    games: SupportsIndex | str = 1000,
+    seed: SupportsIndex = 1,
+    threads: SupportsIndex | None = None,
+    until: SupportsIndex | None = None,
 ) -> Summary:
     """Play `games` games with learning off. The same seed gives the same games, with any number of threads.
+
+    `episodes` of the result are the games one by one: scores, moves and largest tiles, as arrays.
 
     With `until`, a game ends as soon as that tile is on the board, such as 2048. The scores are then those at that moment.
 
     The exception to the first rule is an agent with a `move_time`: how deep it searches in that time varies.
     """
-    evaluation = measure(agent, games=games, seed=seed, threads=threads, until=until)
+    evaluation = measure(agent, games=games, seed=seed, threads=threads, until=plain(until))
     if evaluation.summary is None or evaluation.stopped:
         raise KeyboardInterrupt
-    return evaluation.summary
+    return replace(evaluation.summary, episodes=evaluation.results.episodes(agent.network.game))
 
 
 def measure(
     agent: Agent,
     *,
-    games: int,
-    seed: int,
-    threads: int | None = None,
+    games: SupportsIndex | str,
+    seed: SupportsIndex,
+    threads: SupportsIndex | None = None,
     save: Path | None = None,
     until: int | None = None,
     on_tick: Callable[[Share], None] | None = None,
@@ -68,8 +75,7 @@ def measure(
 
     `stop` ends it early, as Ctrl-C does.
     """
-    games = parse_count(games, name="games")
-    check_seed(seed)
+    games, seed = parse_count(games, name="games"), check_seed(seed)
     stop = stop or threading.Event()
     with stop_on_signal(stop):
         match = _Match(agent, games, seed, count_threads(threads), stop, keep=save is not None, until=until)

@@ -40,7 +40,7 @@ _FREE = ("threads", "save_every")  # options in which two runs of one recipe may
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Row:
     """One figure of a report beside ours; a share of games is 0 .. 1."""
 
     games: int  # of our training
@@ -70,7 +70,7 @@ class Reproduction:
     run: Path
     scale: float  # share of the report's games that were trained
     stopped: bool  # before all was measured; then there are no rows
-    rows: tuple[Comparison, ...] = ()
+    rows: tuple[Row, ...] = ()
     measured: tuple[dict[str, Any], ...] = ()  # what was measured after the training, as lines of metrics
 
     @property
@@ -172,7 +172,7 @@ class _Task:
 
     def compare(self, threads: int | None, on_tick: Callable[[Share], None] | None) -> Reproduction:
         """Measure as the report did, and compare."""
-        rows: list[Comparison] = []
+        rows: list[Row] = []
         measured: list[dict[str, Any]] = []
         for figures in self.report.figures:
             at = self._place(figures.games)
@@ -272,17 +272,17 @@ def _same_run(folder: RunFolder, options: TrainOptions, seed: int | None) -> Tra
 # --- figures -------------------------------------------------------------------------------------------------------------
 
 
-def compare(figures: Figures, record: dict[str, Any], game: Game, version: str | None) -> list[Comparison]:
+def compare(figures: Figures, record: dict[str, Any], game: Game, version: str | None) -> list[Row]:
     """The figures of a report beside a line of metrics; `version` is that of the judge who gave points."""
     rows = []
     at = int(record["games"]), figures.games
     if figures.mean is not None:
         mean, half = record["mean"], record["interval"] or 0.0
-        rows.append(Comparison(*at, "mean score", figures.mean, mean, mean - half, mean + half))
+        rows.append(Row(*at, "mean score", figures.mean, mean, mean - half, mean + half))
     if figures.points is not None and version is not None:
-        rows.append(Comparison(*at, "judge's points", figures.points, *_points(record, game, version)))
+        rows.append(Row(*at, "judge's points", figures.points, *_points(record, game, version)))
     for face, share in sorted(figures.reached.items()):
-        rows.append(Comparison(*at, f"{face} reached", share, *_share(record, face)))
+        rows.append(Row(*at, f"{face} reached", share, *_share(record, face)))
     return rows
 
 

@@ -3,8 +3,6 @@
 import hashlib
 import json
 from itertools import product
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from afterstate.learning.options import TrainGiven, TrainOptions
 from afterstate.learning.trainer import train
@@ -32,10 +30,9 @@ def signature(name: str) -> str:
 
     The layout of the tables in memory does not matter.
     """
-    with TemporaryDirectory() as folder:
-        run = train(TrainOptions.read(name.split(maxsplit=1)[0], **(_SHORT | SIGNED[name])), run=Path(folder) / "run")
-        measured = [[record[key] for key in ("games", "mean", "max", "moves")] for record in run.metrics]
-    network, digest = run.network, hashlib.sha256()
+    run = train(TrainOptions.read(name.split(maxsplit=1)[0], **(_SHORT | SIGNED[name])), run=False)
+    measured = [[record[key] for key in ("games", "mean", "max", "moves")] for record in run.metrics]
+    network, digest = run.last, hashlib.sha256()
     for record in measured:
         digest.update(json.dumps(record).encode())
     for stage, context, number in product(*map(range, (len(network.stages), network.contexts, len(network.patterns)))):

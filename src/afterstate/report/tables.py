@@ -14,7 +14,7 @@ from afterstate.games.game import Game, Slide, State
 from afterstate.games.results import Summary
 from afterstate.learning.progress import reached
 from afterstate.network.patterns import draw_pattern
-from afterstate.play.reproduction import Comparison, Reproduction
+from afterstate.play.reproduction import Reproduction, Row
 from afterstate.search.statistics import SearchStatistics
 from afterstate.units import format_count, format_rate, format_time
 
@@ -86,7 +86,7 @@ def comparison_table(done: Reproduction) -> RenderableType:
     return table
 
 
-def _figure(row: Comparison, value: float) -> str:
+def _figure(row: Row, value: float) -> str:
     if row.is_share:
         return f"{value:.1%}"
     return f"{value:,.0f}" if abs(row.theirs) >= 1000 else f"{value:,.1f}"
