@@ -92,40 +92,49 @@ def compare(
     A side may be several networks that were trained alike with different seeds. Each then counts as one value, its mean, and
     the interval covers the luck of training as well. What `evaluate` returned may be given instead of a player.
     """
-    sides = [_side(given, games, seed, threads, name) for given, name in ((a, "a"), (b, "b"))]
-    one, other = sides
+    sides = {"a": _players(a, "a"), "b": _players(b, "b")}
+    _check_same_game([player for players in sides.values() for player in players])
+    one, other = (_side([_measured(player, games, seed, threads) for player in players]) for players in sides.values())
     half, degrees = welch(one.deviation, one.count, other.deviation, other.count)
     return Comparison(one, other, one.mean - other.mean, half, degrees)
 
 
-def _side(
-    given: Contender | Sequence[Contender],
-    games: SupportsIndex | str,
-    seed: SupportsIndex,
-    threads: SupportsIndex | None,
-    name: str,
-) -> Side:
+def _players(given: Contender | Sequence[Contender], name: str) -> list[Contender]:
+    """The players of a side, checked."""
     players = [given] if isinstance(given, Agent | Network | Summary) else list(given)
     if not players:
         raise InputError(f"there is nothing to compare: {name} is empty")
-    summaries = tuple(_measured(player, games, seed, threads, name) for player in players)
+    for player in players:
+        if not isinstance(player, Agent | Network | Summary):
+            raise InputError(f"{name} is agents, networks or what evaluate() returned, not {type(player).__name__}")
+        if isinstance(player, Summary) and player.episodes is None:
+            raise InputError(f"{name} is a summary without its games: give what evaluate() returned")
+    return players
+
+
+def _check_same_game(players: Sequence[Contender]) -> None:
+    """Refuse scores of different games. A summary does not say which game it is of."""
+    games = [_network(player).game for player in players if not isinstance(player, Summary)]
+    for game in games[1:]:
+        if game != games[0]:
+            raise InputError(f"a and b play different games, {games[0]!r} and {game!r}: their scores cannot be compared")
+
+
+def _network(player: Agent | Network) -> Network:
+    return player.network if isinstance(player, Agent) else player
+
+
+def _measured(player: Contender, games: SupportsIndex | str, seed: SupportsIndex, threads: SupportsIndex | None) -> Summary:
+    if isinstance(player, Summary):
+        return player
+    return evaluate(Agent(player) if isinstance(player, Network) else player, games=games, seed=seed, threads=threads)
+
+
+def _side(summaries: Sequence[Summary]) -> Side:
     if len(summaries) > 1:
         means = np.array([summary.mean for summary in summaries])
-        return Side(summaries, "network", float(means.mean()), float(means.std(ddof=1)))
-    (summary,) = summaries
+        return Side(tuple(summaries), "network", float(means.mean()), float(means.std(ddof=1)))
+    summary = summaries[0]
     assert summary.episodes is not None
     deviation = float(summary.episodes.scores.std(ddof=1)) if summary.games > 1 else math.nan
-    return Side(summaries, "game", summary.mean, deviation)
-
-
-def _measured(
-    player: Contender, games: SupportsIndex | str, seed: SupportsIndex, threads: SupportsIndex | None, name: str
-) -> Summary:
-    if isinstance(player, Summary):
-        if player.episodes is None:
-            raise InputError(f"{name} is a summary without its games: give what evaluate() returned")
-        return player
-    if not isinstance(player, Agent | Network):
-        raise InputError(f"{name} is agents, networks or what evaluate() returned, not {type(player).__name__}")
-    agent = Agent(player) if isinstance(player, Network) else player
-    return evaluate(agent, games=games, seed=seed, threads=threads)
+    return Side((summary,), "game", summary.mean, deviation)

@@ -2,10 +2,10 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, TypedDict, Unpack
+from typing import Any, SupportsFloat, SupportsIndex, TypedDict, Unpack
 
 from afterstate.errors import InputError
-from afterstate.units import format_time, parse_bytes, parse_time
+from afterstate.units import format_time, parse_bytes, parse_time, plain
 
 MAX_DEPTH = 8
 MAX_EXACT = 5
@@ -43,12 +43,12 @@ def _option(text: str, default: Any = None) -> Any:
 class SearchGiven(TypedDict, total=False):
     """The options of `SearchOptions` as keywords, for an editor to know; times and sizes may be text such as "10ms", "64M"."""
 
-    depth: int | None
-    move_time: float | str | None
+    depth: SupportsIndex | None
+    move_time: SupportsFloat | str | None
     exact: bool
-    cutoff: float | None
-    table: int | str | None
-    downgrade: int | None
+    cutoff: SupportsFloat | None
+    table: SupportsIndex | str | None
+    downgrade: SupportsIndex | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,7 @@ class SearchOptions:
     @classmethod
     def read(cls, **given: Unpack[SearchGiven]) -> "SearchOptions":
         """Options as people write them: times and sizes may be text."""
-        values: dict[str, Any] = dict(given)
+        values: dict[str, Any] = {name: plain(value) for name, value in given.items()}
         if (move_time := given.get("move_time")) is not None:
             values["move_time"] = parse_time(move_time, name="move time", bare=False)
         if (table := given.get("table")) is not None:
