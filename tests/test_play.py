@@ -170,7 +170,7 @@ def test_the_interface_as_documented(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert loaded.explain(state).value == pytest.approx(loaded.value(state))
     again = af.train(run=run.folder, resume=True, games=400)
     assert again.games == 400
-    with pytest.raises(TypeError, match="folder"):
+    with pytest.raises(af.InputError, match="folder"):
         af.train(resume=True)
     with pytest.raises(AttributeError, match="nonsense"):
         _ = af.nonsense

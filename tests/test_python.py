@@ -3,6 +3,7 @@
 import importlib.metadata
 import os
 import pickle
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -436,3 +437,21 @@ def test_an_evaluation_has_its_games(kept: af.Run) -> None:
     rng = af.Random(5, number=7)
     record = af.Agent(kept.network).play_on(kept.network.game.start(rng), rng, moves=10_000)
     assert (record.score, len(record), record.largest) == (games.scores[7], games.moves[7], games.largest[7])
+
+
+def test_the_document_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The blocks of docs/python.md, one after the other; comments below a print say what it says."""
+    monkeypatch.chdir(tmp_path)
+    text = (Path(__file__).parents[1] / "docs" / "python.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 10
+    names: dict[str, Any] = {}
+    for block in blocks:
+        exec(compile(block, "docs/python.md", "exec"), names)
+    printed = capsys.readouterr().out.splitlines()
+    for told in re.findall(r"^# (.*)", "".join(blocks), flags=re.MULTILINE):
+        pattern = re.sub(r"\d[\d,]*(?! %)", r"[\\d,]+", re.escape(told).replace(r"\ ", " "))
+        assert any(re.fullmatch(pattern, line) for line in printed), told
+    first, second = (float(word) for word in printed[0].split())
+    assert first == pytest.approx(second)
+    assert len(names["better"].metrics) == 1

@@ -13,7 +13,8 @@ import pytest
 
 import afterstate
 from afterstate import api
-from afterstate.play import agent
+from afterstate.learning import byhand
+from afterstate.play import agent, comparison
 
 ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", (ROOT / "README.md").read_text(), flags=re.MULTILINE | re.DOTALL)
@@ -107,8 +108,8 @@ def test_the_examples_of_docstrings_run(tmp_path: Path, monkeypatch: pytest.Monk
     """In the order in which a reader meets them; each says what comes out."""
     monkeypatch.chdir(tmp_path)
     finder, runner = doctest.DocTestFinder(recurse=False), doctest.DocTestRunner()
-    for thing in (afterstate, api.train, api.load, agent.Agent):
+    for thing in (afterstate, api.train, api.load, api.training_games, agent.Agent, comparison.compare, byhand.Learner):
         for example in finder.find(thing, globs=vars(sys.modules[getattr(thing, "__module__", thing.__name__)]).copy()):
             runner.run(example)
-    assert runner.tries >= 12
+    assert runner.tries >= 29
     assert runner.failures == 0
