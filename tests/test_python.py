@@ -26,6 +26,8 @@ SMALL: dict[str, Any] = {"network": "0123,4567", "games": 450, "block": 100, "th
 class Uphill(Twenty48Game):
     """2048 where only merges up and down score. It is called 2048, but it is not."""
 
+    symmetric = False
+
     def __init__(self, shape: Shape) -> None:
         super().__init__(shape)
         self.tables = self.tables._replace(rows=self.tables.rows & ~np.uint64(0xFFFFFF << 32))
@@ -389,11 +391,14 @@ def test_a_wrong_keyword_is_an_error_that_helps() -> None:
     wrong: dict[str, Any] = {"netwrk": "4x6"}
     for resumed in ({}, {"run": "runs/mine", "resume": True}):
         given: dict[str, Any] = wrong | resumed
-        with pytest.raises(TypeError, match=r"train\(\) has no option 'netwrk': did you mean network\?"):
+        with pytest.raises(TypeError, match=r"training has no option 'netwrk': did you mean network\?"):
             af.train("2048", **given)
     odd: dict[str, Any] = {"colour": "blue"}
-    with pytest.raises(TypeError, match=r"no option 'colour': afterstate train --help lists all options"):
+    with pytest.raises(TypeError, match=r"training has no option 'colour': there are: rules, size, network"):
         af.train("2048", **odd)
+    deep: dict[str, Any] = {"dept": 2}
+    with pytest.raises(TypeError, match=r"a search has no option 'dept': did you mean depth\?"):
+        af.Agent(Network(af.make("2048"), "01"), **deep)
 
 
 def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import threading
 from dataclasses import fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
@@ -21,6 +20,7 @@ from afterstate.learning.trainer import resume as go_on
 from afterstate.learning.trainer import train as begin
 from afterstate.network.modelfile import load_model
 from afterstate.network.network import Network
+from afterstate.units import check_keywords
 
 
 def train(
@@ -59,7 +59,7 @@ def train(
     1000
     """
     given: dict[str, Any] = dict(options)
-    _check_names(given)
+    check_keywords(given, [spec.name for spec in fields(TrainOptions) if spec.name != "game"], of="training")
     stop = stop or threading.Event()
     if on_block is not None or on_eval is not None:
         if listener is not None:
@@ -87,16 +87,6 @@ def train(
     if game is None and origin is not None and _facts(origin.game, {}).items() <= vars(chosen).items():
         objects = replace(objects, game=origin.game)
     return begin(chosen, run=run, listener=listener, stop=stop, objects=objects)
-
-
-def _check_names(given: dict[str, Any]) -> None:
-    """Refuse a keyword that is no option, as Python does."""
-    known = [spec.name for spec in fields(TrainOptions) if spec.name != "game"]
-    for name in given:
-        if name not in known:
-            near = get_close_matches(name, known, n=1) or ["afterstate train --help"]
-            hint = f"did you mean {near[0]}?" if near[0] in known else f"{near[0]} lists all options"
-            raise TypeError(f"train() has no option {name!r}: {hint}")
 
 
 def _facts(game: Game | str | None, given: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Collection, Iterable
 from typing import Any, SupportsFloat, SupportsIndex
 
 from afterstate.errors import InputError
@@ -151,6 +152,17 @@ def format_time(seconds: float) -> str:
     if hours:
         return f"{hours}h{minutes:02d}m"
     return f"{minutes}m{whole % 60:02d}s" if minutes else f"{whole}s"
+
+
+def check_keywords(given: Iterable[str], known: Collection[str], *, of: str) -> None:
+    """Refuse a keyword that is no option, with the error that Python has for it."""
+    for name in given:
+        if name not in known:
+            import difflib  # only for an error
+
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
+            raise TypeError(f"{of} has no option {name!r}: {hint}")
 
 
 def shorten(text: str, width: int = 80) -> str:

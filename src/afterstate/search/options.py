@@ -1,11 +1,11 @@
 """How a player looks ahead: every option of a search, and its default."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, SupportsFloat, SupportsIndex, TypedDict, Unpack
 
 from afterstate.errors import InputError
-from afterstate.units import format_time, parse_bytes, parse_time, plain
+from afterstate.units import check_keywords, format_time, parse_bytes, parse_time, plain
 
 MAX_DEPTH = 8
 MAX_EXACT = 5
@@ -70,6 +70,7 @@ class SearchOptions:
     @classmethod
     def read(cls, **given: Unpack[SearchGiven]) -> "SearchOptions":
         """Options as people write them: times and sizes may be text."""
+        check_keywords(given, [spec.name for spec in fields(cls)], of="a search")
         values: dict[str, Any] = {name: plain(value) for name, value in given.items()}
         if (move_time := given.get("move_time")) is not None:
             values["move_time"] = parse_time(move_time, name="move time", bare=False)
