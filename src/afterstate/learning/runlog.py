@@ -1,4 +1,7 @@
-"""What a run measures, as it is written to its folder: metrics.jsonl and metrics.csv line by line, games.bin game by game."""
+"""What a run measures, as it is written to its folder: metrics.jsonl and metrics.csv line by line, games.bin game by game.
+
+With `--tensorboard`, the same lines go to an event file, too.
+"""
 
 import csv
 import io
@@ -12,6 +15,7 @@ from afterstate.errors import FileError, ResourceError
 from afterstate.files import atomic_write, is_file, reading, sync_file, sync_folder
 from afterstate.games.game import Game
 from afterstate.games.results import Results
+from afterstate.learning.events import EventFile
 from afterstate.learning.gamesfile import GamesFile
 from afterstate.learning.runfolder import RunFolder
 
@@ -25,9 +29,10 @@ COLUMNS = (
 class RunLog:
     """Writes the measurements of a run, and takes back what came after a checkpoint."""
 
-    def __init__(self, folder: RunFolder, game: Game) -> None:
+    def __init__(self, folder: RunFolder, game: Game, *, tensorboard: bool = False) -> None:
         self.folder = folder
         self.tiles = [game.face(index) for index in range(1, game.top + 1)]
+        self.events = EventFile(folder.path) if tensorboard else None
 
     @property
     def games(self) -> GamesFile:
@@ -42,6 +47,13 @@ class RunLog:
                 file.write((self._header() if new else b"") + self._lines([record]))
         except OSError as error:
             raise ResourceError(f"cannot write {self.folder.csv}: {error.strerror}") from error
+        if self.events is not None:
+            self.events.add(record)
+
+    def close(self) -> None:
+        """End the event file, if there is one."""
+        if self.events is not None:
+            self.events.close()
 
     def add_games(self, first: int, results: Results) -> None:
         """Add the results of games number first, first + 1, ..."""
@@ -69,6 +81,8 @@ class RunLog:
             file.write("".join(json.dumps(record) + "\n" for record in kept).encode())
         with atomic_write(self.folder.csv) as file:
             file.write(self._header() + self._lines(kept))
+        if self.events is not None:
+            self.events.begin(kept)
         missing = self.games.cut(games)
         if not missing:
             return None

@@ -1,7 +1,7 @@
 """Training: blocks of games on threads, schedules, checkpoints and evaluations."""
 
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -136,7 +136,7 @@ class Trainer:
         self.listener = listener or Listener()
         self.stop = stop or threading.Event()
         self.team = Team(plan, network, count_threads(plan.options.threads))
-        self.log = RunLog(folder, plan.game)
+        self.log = RunLog(folder, plan.game, tensorboard=bool(plan.options.tensorboard))
         self.watch = Watch(plan.options.games, optimistic=plan.options.optimistic)
         self.state = RunState(results=make_results(plan.options.block))
         self.phase = plan.phases[0]  # of the current block
@@ -152,7 +152,7 @@ class Trainer:
     def run(self) -> Run:
         """Train to the end or until a stop; either way the last checkpoint holds everything learned."""
         self._note_options()
-        with stop_on_signal(self.stop):
+        with closing(self.log), stop_on_signal(self.stop):
             self._prepare()
             try:
                 while self._step():

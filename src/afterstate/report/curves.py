@@ -15,7 +15,14 @@ from afterstate.units import format_count
 
 Record = dict[str, Any]  # a line of the metrics
 MOST = 400  # points of a curve; more cannot be told apart
-_NOT_LEARNED = {"recipe", "block", "best", "eval_every", "eval_games"}  # options that change nothing that is learned
+_NOT_LEARNED = {
+    "recipe",
+    "block",
+    "best",
+    "eval_every",
+    "eval_games",
+    "tensorboard",
+}  # options that change nothing that is learned
 
 
 @dataclass(frozen=True)
