@@ -19,8 +19,8 @@ from afterstate.errors import FileError, InputError
 from afterstate.games.game import Game, Slide
 from afterstate.games.results import Results, Summary, TileRate, summarise
 from afterstate.intervals import wilson
+from afterstate.learning.metrics import reached
 from afterstate.learning.options import TrainOptions
-from afterstate.learning.progress import reached
 from afterstate.learning.runfolder import RunFolder
 from afterstate.play.judge import Pace
 from afterstate.report.course import format_block

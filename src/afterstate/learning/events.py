@@ -11,7 +11,7 @@ from time import time
 from typing import Any
 
 from afterstate.errors import InputError, ResourceError
-from afterstate.learning.progress import reached
+from afterstate.learning.metrics import reached
 
 Record = dict[str, Any]  # a line of the metrics
 

@@ -78,11 +78,3 @@ def as_record(summary: Summary) -> dict[str, Any]:
     values = summary.as_dict()
     values["count"] = values.pop("games")
     return values
-
-
-def reached(record: dict[str, Any], tile: int) -> float:
-    """Share of games that reach a tile. A record lists only tiles that were the largest of some game, and those between."""
-    rates = record["reached"]
-    if str(tile) in rates:
-        return float(rates[str(tile)])
-    return 1.0 if tile < min(int(name) for name in rates) else 0.0

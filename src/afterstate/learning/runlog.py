@@ -17,6 +17,7 @@ from afterstate.games.game import Game
 from afterstate.games.results import Results
 from afterstate.learning.events import EventFile
 from afterstate.learning.gamesfile import GamesFile
+from afterstate.learning.metrics import reached
 from afterstate.learning.runfolder import RunFolder
 
 # what a line of metrics.csv has before the tiles
@@ -121,12 +122,9 @@ class RunLog:
         return _text([[*COLUMNS, *(f"reached_{tile}" for tile in self.tiles)]])
 
     def _lines(self, records: Sequence[dict[str, Any]]) -> bytes:
-        return _text([[*(record.get(name) for name in COLUMNS), *self._rates(record["reached"])] for record in records])
-
-    def _rates(self, reached: dict[str, float]) -> list[float]:
-        """The share of games that reach each tile. A record lists only the largest tiles of its games, and those between."""
-        lowest = min(int(tile) for tile in reached)
-        return [reached.get(str(tile), 1.0 if tile < lowest else 0.0) for tile in self.tiles]
+        return _text(
+            [[*(record.get(name) for name in COLUMNS), *(reached(record, tile) for tile in self.tiles)] for record in records]
+        )
 
 
 def _text(rows: Sequence[Sequence[Any]]) -> bytes:

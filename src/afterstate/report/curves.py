@@ -8,8 +8,8 @@ from typing import Any
 
 from afterstate.errors import FileError
 from afterstate.intervals import deviation_of, half_width
+from afterstate.learning.metrics import reached
 from afterstate.learning.options import COUNTS, TrainOptions
-from afterstate.learning.progress import reached
 from afterstate.learning.runfolder import RunFolder
 from afterstate.units import format_count
 

@@ -10,7 +10,7 @@ from typing import IO, Any, Literal
 from afterstate.errors import InputError
 from afterstate.files import atomic_write
 from afterstate.learning.figures import Report
-from afterstate.learning.progress import reached
+from afterstate.learning.metrics import reached
 from afterstate.play.reproduction import Reproduction
 from afterstate.report.curves import Curve, Record, fit, label_runs, merge, name_runs, number
 from afterstate.report.markup import clean
