@@ -21,6 +21,7 @@ from afterstate.learning.plan import Plan, check_same, make_plan, new_network
 from afterstate.learning.progress import Learning, Listener, Progress, as_record
 from afterstate.learning.runfolder import RunFolder
 from afterstate.learning.runlog import RunLog
+from afterstate.learning.showing import show_run
 from afterstate.learning.team import Team
 from afterstate.learning.update import MOVES
 from afterstate.learning.watch import COLLAPSED, Watch, has_run_away, is_better
@@ -45,6 +46,10 @@ class Run:
     seconds: float
     stopped: bool  # before its end, by a signal
     dropped: int = 0  # bytes that only more training would need, and that a complete run has not kept
+
+    def _repr_html_(self) -> str:
+        """Its figures and its curve, for notebooks."""
+        return show_run(self)
 
     @property
     def metrics(self) -> list[dict[str, Any]]:
