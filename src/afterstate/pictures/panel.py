@@ -9,6 +9,7 @@ MONO = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 SIGNS = ("#e0701a", "#3b8fd0")  # above and below 0; both can be seen on white and on black
 ACCENT = "#d2691e"
 SOFT = "opacity: .68"
+_STACK = "display: flex; flex-direction: column; align-items: flex-start; gap: .6em"
 _CELL = "padding: .15em .9em .15em 0; border: 0; text-align: {}; vertical-align: middle; white-space: nowrap; background: none"
 
 
@@ -20,7 +21,7 @@ def panel(*parts: str) -> Markup:
 
 def stack(*parts: str) -> Markup:
     """Parts below each other."""
-    return tag("div", *parts, style=f"display: flex; flex-direction: column; gap: .6em; font: 13px/1.5 {FONT}")
+    return tag("div", *parts, style=f"{_STACK}; font: 13px/1.5 {FONT}")
 
 
 def line(text: str, *, soft: bool = False) -> Markup:
@@ -30,9 +31,8 @@ def line(text: str, *, soft: bool = False) -> Markup:
 
 def captioned(picture: str, caption: str) -> Markup:
     """A picture with a line below it, if there is anything to say."""
-    if not caption:
-        return tag("div", picture)
-    return tag("div", picture, tag("div", caption, style=f"text-align: center; {SOFT}"))
+    below = [tag("div", caption, style=f"text-align: center; font: 13px/1.8 {FONT}; {SOFT}")] if caption else []
+    return tag("div", picture, *below, style="width: fit-content; line-height: 0")
 
 
 def cards(figures: Sequence[tuple[str, str]]) -> Markup:
@@ -55,7 +55,7 @@ def table(rows: Sequence[Sequence[str]], *, heads: Sequence[str] = (), sides: st
 
     head = [tag("thead", row("th", heads, f"font-weight: 400; {SOFT}"), style="border: 0")] if heads else []
     found = [row("td", cells, "font-weight: 700" if number == best else "") for number, cells in enumerate(rows)]
-    style = "border-collapse: collapse; border: 0; margin: 0; font: inherit; font-variant-numeric: tabular-nums"
+    style = "border-collapse: collapse; border: 0; margin: 0; width: auto; font: inherit; font-variant-numeric: tabular-nums"
     return tag("table", *head, tag("tbody", *found), style=style)
 
 
