@@ -20,12 +20,12 @@ from afterstate.learning.options import TrainOptions
 from afterstate.learning.plan import make_plan
 from afterstate.learning.recipes import with_recipe
 from afterstate.learning.runfolder import RunFolder
+from afterstate.network.svg import svg_file
+from afterstate.pictures.markup import Markup, join, tag
 from afterstate.report import html
 from afterstate.report.commands import other_commands, train_command
 from afterstate.report.curves import option_text
 from afterstate.report.html import write_report
-from afterstate.report.markup import Markup, join, tag
-from afterstate.report.svg import svg_file
 from commandline import SMALL, check, done, learned, read_metrics, run
 
 if TYPE_CHECKING:

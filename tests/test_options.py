@@ -43,7 +43,7 @@ def test_every_option_has_a_help_text() -> None:
 
 def test_what_a_resume_may_change() -> None:
     free = [spec.name for spec in dataclasses.fields(TrainOptions) if spec.metadata["free"]]
-    assert free == ["games", "time", "threads", "keep", "save_every"]
+    assert free == ["games", "time", "threads", "keep", "save_every", "tensorboard"]
 
 
 @pytest.mark.parametrize(

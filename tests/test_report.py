@@ -19,12 +19,12 @@ from afterstate.errors import FileError, InputError
 from afterstate.games.game import Game, Slide
 from afterstate.games.results import Results, Summary, TileRate, summarise
 from afterstate.intervals import wilson
+from afterstate.learning.blocks import merge
+from afterstate.learning.metrics import reached
 from afterstate.learning.options import TrainOptions
-from afterstate.learning.progress import reached
 from afterstate.learning.runfolder import RunFolder
 from afterstate.play.judge import Pace
 from afterstate.report.course import format_block
-from afterstate.report.curves import merge
 from afterstate.report.plot import plot_runs
 from afterstate.report.tables import PatternDrawings, board_drawing, facts, summary_table, values_table
 

@@ -16,6 +16,7 @@ import pytest
 
 from afterstate.errors import AfterstateError, FileError
 from afterstate.games.game import Game, make
+from afterstate.learning.blocks import merge
 from afterstate.learning.checkpoint import restore_checkpoint
 from afterstate.learning.gamesfile import GamesFile
 from afterstate.learning.options import TrainOptions
@@ -33,7 +34,7 @@ from afterstate.play.episodes import read_episodes
 from afterstate.play.players import RandomEnvironment, RandomPlayer, play_episodes
 from afterstate.play.recognise import recognise
 from afterstate.play.reproduction import _Task
-from afterstate.report.curves import Curve, merge
+from afterstate.report.curves import Curve
 from afterstate.rng import Random
 from afterstate.units import parse_bytes, parse_count, parse_rate, parse_share, parse_time
 from mutations import mutate

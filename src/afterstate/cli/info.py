@@ -132,7 +132,7 @@ class Drawing:
     def save(self, path: Path) -> None:
         """Draw to an SVG file."""
         from afterstate.files import atomic_write, check_ours
-        from afterstate.report.svg import MADE, svg_file
+        from afterstate.network.svg import MADE, svg_file
 
         if path.suffix.lower() != ".svg":
             raise InputError(f"patterns are drawn to an .svg file, not {path.name!r}")

@@ -8,20 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afterstate.games.game import Game, State
+from afterstate.pictures.tiles import tile_colours
 
 CELL, GAP = 96, 8  # pixels
 _BACK, _EMPTY = (58, 66, 84), (78, 88, 110)
-_DARK, _LIGHT = (32, 36, 46), (250, 250, 250)
-
-
-@cache
-def _colour(index: int) -> tuple[int, int, int]:
-    """From pale yellow over orange and red to violet, as tiles grow."""
-    stops = np.array([[240, 232, 205], [244, 180, 96], [226, 92, 62], [168, 44, 92], [72, 36, 110]], float)
-    place = min((index - 1) / 16, 1.0) * (len(stops) - 1)
-    low = min(int(place), len(stops) - 2)
-    mixed = stops[low] + (stops[low + 1] - stops[low]) * (place - low)
-    return int(mixed[0]), int(mixed[1]), int(mixed[2])
 
 
 def draw_board(game: Game, state: State) -> NDArray[np.uint8]:
@@ -34,12 +24,14 @@ def draw_board(game: Game, state: State) -> NDArray[np.uint8]:
     for number, tile in enumerate(game.cells(state)):
         left = GAP + number % columns * (CELL + GAP)
         top = GAP + number // columns * (CELL + GAP)
-        pen.rounded_rectangle((left, top, left + CELL, top + CELL), 8, fill=_colour(tile) if tile else _EMPTY)
-        if tile:
-            text = str(game.face(tile))
-            pen.text(
-                (left + CELL / 2, top + CELL / 2), text, fill=_DARK if tile < 6 else _LIGHT, anchor="mm", font=_font(len(text))
-            )
+        box, middle = (left, top, left + CELL, top + CELL), (left + CELL / 2, top + CELL / 2)
+        if not tile:
+            pen.rounded_rectangle(box, 8, fill=_EMPTY)
+            continue
+        fill, ink = tile_colours(game.name, tile)
+        text = str(game.face(tile))
+        pen.rounded_rectangle(box, 8, fill=fill)
+        pen.text(middle, text, fill=ink, anchor="mm", font=_font(len(text)))
     return np.asarray(picture, np.uint8).copy()
 
 

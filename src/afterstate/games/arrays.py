@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from afterstate.bitboard import Shape
 from afterstate.errors import InputError
 from afterstate.games.game import Afterstate, Game, State, slides
+from afterstate.games.showing import show_positions
 from afterstate.kernel import kernel, u64
 from afterstate.threads import count_threads, share_out
 
@@ -45,6 +46,10 @@ class Positions:
 
     def __repr__(self) -> str:
         return f"Positions({self.game!r}, {len(self):,} positions)"
+
+    def _repr_html_(self) -> str:
+        """The first boards, for notebooks."""
+        return show_positions(self)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from afterstate.errors import InputError
 from afterstate.games.game import Game
 from afterstate.intervals import half_width, wilson
+from afterstate.pictures.markup import Markup
+from afterstate.pictures.panel import bar, cards, line, stack, table
+from afterstate.units import format_rate, format_time
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +79,10 @@ class Summary:
     @property
     def moves_per_s(self) -> float:
         return self.moves / self.seconds if self.seconds > 0 else 0.0
+
+    def _repr_html_(self) -> str:
+        """As a table, for notebooks."""
+        return _show(self)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON: tiles as {face: rate}."""
@@ -161,3 +168,23 @@ def summarise(game: Game, results: Results, seconds: float, *, until: int | None
         seconds=seconds,
         until=until,
     )
+
+
+def _show(summary: Summary) -> Markup:
+    """The results of many games: score with interval, and how often each tile was reached."""
+    places = 0 if summary.mean >= 10_000 else 1
+    interval = f" ± {summary.interval:,.{places}f}" if summary.games > 1 else ""
+    low, high = summary.win_interval
+    figures = cards(
+        [
+            (f"{summary.mean:,.{places}f}{interval}", "mean score, 95 % interval" if interval else "score"),
+            (f"{summary.win_rate:.1%}", f"reach {summary.win_tile} ({low:.1%} to {high:.1%})"),
+            (f"{summary.maximum:,}", "highest score"),
+            (f"{summary.games:,}", f"games in {format_time(summary.seconds)}, {format_rate(summary.moves_per_s)} moves/s"),
+        ]
+    )
+    win = next((at for at, rate in enumerate(summary.tiles) if rate.tile == summary.win_tile), None)
+    rows = [[str(rate.tile), f"{rate.reached:.1%}", bar(rate.reached), f"{rate.ended:.1%}"] for rate in summary.tiles]
+    rates = table(rows, heads=("tile", "reached", "", "largest at the end"), sides="rrlr", best=win)
+    ends = [] if summary.until is None else [line(f"games end as soon as {summary.until} is on the board", soft=True)]
+    return stack(figures, rates, *ends)

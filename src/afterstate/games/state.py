@@ -5,6 +5,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 from afterstate.errors import InputError
+from afterstate.games.showing import show_outcome, show_position
 from afterstate.units import shorten
 
 if TYPE_CHECKING:
@@ -61,6 +62,10 @@ class _Position:
         shown = f"board={words[0]:#x}, extra={words[1]:#x}" if text is None else text
         return f"{type(self).__name__}({shown}{''.join(f', reward={word}' for word in words[2:])})"
 
+    def _repr_html_(self) -> str | None:
+        """Its board, for notebooks."""
+        return show_position(self)
+
     def _words(self) -> tuple[int, ...]:
         raise NotImplementedError
 
@@ -96,6 +101,9 @@ class Outcome:
 
     state: State
     probability: float
+
+    def _repr_html_(self) -> str | None:
+        return show_outcome(self)
 
 
 def _apart(one: Any, other: Any) -> bool:

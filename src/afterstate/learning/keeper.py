@@ -82,15 +82,18 @@ class Keeper(ABC):
         """Move all measurements out of the way -> where they are now; None if there are none."""
         return None
 
+    def close(self) -> None:  # noqa: B027  # in memory there is nothing to close
+        """The run has ended."""
+
 
 class InFolder(Keeper):
     """A run with a folder."""
 
     writes = True
 
-    def __init__(self, folder: RunFolder, game: Game) -> None:
+    def __init__(self, folder: RunFolder, plan: Plan) -> None:
         self.folder = folder
-        self.log = RunLog(folder, game)
+        self.log = RunLog(folder, plan.game, tensorboard=bool(plan.options.tensorboard))
 
     @property
     def path(self) -> Path:
@@ -135,6 +138,9 @@ class InFolder(Keeper):
 
     def set_aside(self) -> Path | None:
         return self.log.set_aside()
+
+    def close(self) -> None:
+        self.log.close()
 
     def model(self, last: Network) -> Network:
         return load_model(self.folder.model, game=last.game)

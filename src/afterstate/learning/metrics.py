@@ -130,6 +130,14 @@ class Metrics:
         return FileError(f"{self.path}, line {number}: {what}")
 
 
+def reached(record: Line, tile: int) -> float:
+    """Share of games that reach a tile. A record lists only tiles that were the largest of some game, and those between."""
+    rates = record["reached"]
+    if str(tile) in rates:
+        return float(rates[str(tile)])
+    return 1.0 if tile < min(int(name) for name in rates) else 0.0
+
+
 _WHOLE = ("games", "count", "win_tile")
 _PERHAPS = ("interval", "moves_per_s", "training_seconds")  # may be null: a block of one game has no interval
 

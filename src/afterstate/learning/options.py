@@ -82,6 +82,7 @@ class TrainGiven(TypedDict, total=False):
     keep: bool | None
     from_: "str | Path | Network | None"
     save_every: SupportsFloat | str
+    tensorboard: bool | None
     recipe: str | None
 
 
@@ -152,6 +153,11 @@ class TrainOptions:
     save_every: float = _option(
         60.0,
         "seconds between checkpoints, or a time such as 10m; longer if writing them takes more than 2 % of the time",
+        free=True,
+    )
+    tensorboard: bool | None = _option(
+        None,
+        "also write the metrics as TensorBoard's event files, to the run's folder (pip install 'afterstate[tensorboard]')",
         free=True,
     )
     recipe: str | None = _option(None, "a named set of options (see afterstate recipes) or a TOML file; given options win")

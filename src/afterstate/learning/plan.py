@@ -95,6 +95,8 @@ def check_objects(options: TrainOptions, objects: Objects, *, has_folder: bool) 
         )
     if options.snapshots and not has_folder:
         raise InputError("snapshots are kept in the folder of a run: leave out snapshots or run=False")
+    if options.tensorboard and not has_folder:
+        raise InputError("TensorBoard's event file is in the folder of a run: leave out tensorboard or run=False")
     if objects.game is None:
         return
     if has_folder:

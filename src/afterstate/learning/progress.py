@@ -112,11 +112,3 @@ def block_record(games: int, seconds: float, phase: Phase, block: Summary, learn
         record |= {"mean_error": learning.error, "mean_rate": learning.rate, "out_of_range": learning.outside}
         record |= {"moves_per_s": learning.moves / block.seconds}  # including restarts
     return record
-
-
-def reached(record: dict[str, Any], tile: int) -> float:
-    """Share of games that reach a tile. A record lists only tiles that were the largest of some game, and those between."""
-    rates = record["reached"]
-    if str(tile) in rates:
-        return float(rates[str(tile)])
-    return 1.0 if tile < min(int(name) for name in rates) else 0.0

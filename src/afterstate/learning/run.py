@@ -7,6 +7,7 @@ from typing import Any
 
 from afterstate.games.results import Episodes
 from afterstate.learning.keeper import Keeper
+from afterstate.learning.showing import show_run
 from afterstate.network.network import Network
 
 
@@ -20,6 +21,10 @@ class Run:
     seconds: float
     stopped: bool  # before its end, by a signal
     dropped: int = 0  # bytes that only more training would need, and that a complete run has not kept
+
+    def _repr_html_(self) -> str:
+        """Its figures and its curve, for notebooks."""
+        return show_run(self)
 
     @property
     def folder(self) -> Path:

@@ -1,4 +1,7 @@
-"""What a run measures, as it is written to its folder: metrics.jsonl and metrics.csv line by line, games.bin game by game."""
+"""What a run measures, as it is written to its folder: metrics.jsonl and metrics.csv line by line, games.bin game by game.
+
+With `--tensorboard`, the same lines go to an event file, too.
+"""
 
 import csv
 import io
@@ -12,7 +15,9 @@ from afterstate.errors import FileError, ResourceError
 from afterstate.files import atomic_write, is_file, reading, sync_file, sync_folder
 from afterstate.games.game import Game
 from afterstate.games.results import Results
+from afterstate.learning.events import EventFile
 from afterstate.learning.gamesfile import GamesFile
+from afterstate.learning.metrics import reached
 from afterstate.learning.runfolder import RunFolder
 
 # what a line of metrics.csv has before the tiles
@@ -25,9 +30,10 @@ COLUMNS = (
 class RunLog:
     """Writes the measurements of a run, and takes back what came after a checkpoint."""
 
-    def __init__(self, folder: RunFolder, game: Game) -> None:
+    def __init__(self, folder: RunFolder, game: Game, *, tensorboard: bool = False) -> None:
         self.folder = folder
         self.tiles = [game.face(index) for index in range(1, game.top + 1)]
+        self.events = EventFile(folder.path) if tensorboard else None
 
     @property
     def games(self) -> GamesFile:
@@ -42,6 +48,13 @@ class RunLog:
                 file.write((self._header() if new else b"") + self._lines([record]))
         except OSError as error:
             raise ResourceError(f"cannot write {self.folder.csv}: {error.strerror}") from error
+        if self.events is not None:
+            self.events.add(record)
+
+    def close(self) -> None:
+        """End the event file, if there is one."""
+        if self.events is not None:
+            self.events.close()
 
     def add_games(self, first: int, results: Results) -> None:
         """Add the results of games number first, first + 1, ..."""
@@ -69,6 +82,8 @@ class RunLog:
             file.write("".join(json.dumps(record) + "\n" for record in kept).encode())
         with atomic_write(self.folder.csv) as file:
             file.write(self._header() + self._lines(kept))
+        if self.events is not None:
+            self.events.begin(kept)
         missing = self.games.cut(games)
         if not missing:
             return None
@@ -107,12 +122,9 @@ class RunLog:
         return _text([[*COLUMNS, *(f"reached_{tile}" for tile in self.tiles)]])
 
     def _lines(self, records: Sequence[dict[str, Any]]) -> bytes:
-        return _text([[*(record.get(name) for name in COLUMNS), *self._rates(record["reached"])] for record in records])
-
-    def _rates(self, reached: dict[str, float]) -> list[float]:
-        """The share of games that reach each tile. A record lists only the largest tiles of its games, and those between."""
-        lowest = min(int(tile) for tile in reached)
-        return [reached.get(str(tile), 1.0 if tile < lowest else 0.0) for tile in self.tiles]
+        return _text(
+            [[*(record.get(name) for name in COLUMNS), *(reached(record, tile) for tile in self.tiles)] for record in records]
+        )
 
 
 def _text(rows: Sequence[Sequence[Any]]) -> bytes:

@@ -1,7 +1,7 @@
 """Training: blocks of games on threads, schedules, checkpoints and evaluations."""
 
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from math import inf
 from pathlib import Path
@@ -124,7 +124,7 @@ class Trainer:
     ) -> None:
         self.plan = plan
         self.options = plan.options
-        self.keeper: Keeper = InMemory() if folder is None else InFolder(folder, plan.game)
+        self.keeper: Keeper = InMemory() if folder is None else InFolder(folder, plan)
         self.network = network
         self.listener = listener or Listener()
         self.stop = stop or threading.Event()
@@ -146,7 +146,7 @@ class Trainer:
     def run(self) -> Run:
         """Train to the end or until a stop; either way the last checkpoint holds everything learned."""
         self._note_options()
-        with stop_on_signal(self.stop):
+        with closing(self.keeper), stop_on_signal(self.stop):
             self._prepare()
             try:
                 while self._step():

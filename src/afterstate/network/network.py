@@ -26,6 +26,7 @@ from afterstate.network.lookup import (
     sum_weights,
 )
 from afterstate.network.patterns import check_patterns, check_symmetry, isomorphic_cells, orient, parse_patterns, places_in
+from afterstate.network.showing import show_explanation, show_network
 from afterstate.network.training import Training
 from afterstate.threads import count_threads, share_out
 
@@ -51,6 +52,11 @@ class Explanation:
     value: float
     patterns: tuple[PatternShare, ...]
     cells: NDArray[np.float64]  # (rows, columns) each weight is split evenly among the cells it looks at
+    position: State | Afterstate | None = None  # what is explained
+
+    def _repr_html_(self) -> str:
+        """Its terms beside the board, for notebooks."""
+        return show_explanation(self)
 
 
 @kernel
@@ -195,6 +201,10 @@ class Network:
         twin.move_to(allocate(self.weights.size))
         return twin
 
+    def _repr_html_(self) -> str:
+        """Its patterns, drawn, for notebooks."""
+        return show_network(self)
+
     def table(self, number: int, stage: int = 0, context: int = 0) -> NDArray[np.float32]:
         """The weights of one pattern, stage and context as stored, (16**cells,)."""
         start = int(self.lookup.offsets[number]) + (stage * self.contexts + context) * count_weights(self.patterns)
@@ -301,7 +311,7 @@ class Network:
                     self.patterns[number], float(weights[number].sum()), tuple(map(float, weights[number])), tuple(places)
                 )
             )
-        return Explanation(float(weights.sum()), tuple(shares), cells.reshape(shape.rows, shape.columns))
+        return Explanation(float(weights.sum()), tuple(shares), cells.reshape(shape.rows, shape.columns), position)
 
 
 def tile_index(game: Game, face: int) -> int:

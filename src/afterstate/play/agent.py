@@ -18,6 +18,7 @@ from afterstate.games.arrays import Positions
 from afterstate.games.game import Slide, State, slides
 from afterstate.kernel import kernel, u64
 from afterstate.network.network import Network
+from afterstate.play.showing import show_choice
 from afterstate.rng import Random
 from afterstate.search.lookahead import Lookahead, forget, make_chooser
 from afterstate.search.options import SearchGiven, SearchOptions
@@ -37,6 +38,11 @@ class Choice:
     move: Slide | None  # None when the game is over
     values: dict[Slide, float | None]
     search: SearchStatistics | None = None  # statistics of the search, if there was one
+    state: State | None = None  # in which it was chosen
+
+    def _repr_html_(self) -> str:
+        """The values beside the board, for notebooks."""
+        return show_choice(self)
 
 
 @kernel
@@ -180,7 +186,7 @@ class Agent:
         }
         legal = [slide for slide, value in values.items() if value is not None]
         best = max(legal, key=lambda slide: found[slide]) if legal else None
-        return Choice(best, values, add_up(self._choosers))
+        return Choice(best, values, add_up(self._choosers), state)
 
     def halt(self) -> None:
         """End the search that another thread is in, and all later ones: this agent is not needed any more."""

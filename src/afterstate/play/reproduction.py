@@ -23,9 +23,10 @@ from afterstate.games.results import find_tile, summarise
 from afterstate.intervals import wilson
 from afterstate.learning.figures import Figures, Report
 from afterstate.learning.gamesfile import GamesFile
+from afterstate.learning.metrics import reached
 from afterstate.learning.options import TrainOptions
 from afterstate.learning.plan import game_of, make_plan
-from afterstate.learning.progress import Listener, as_record, reached
+from afterstate.learning.progress import Listener, as_record
 from afterstate.learning.recipes import Recipe, load_recipe, recipe_names, with_recipe
 from afterstate.learning.runfolder import ROOT, RunFolder
 from afterstate.learning.trainer import resume, train

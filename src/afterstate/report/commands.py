@@ -21,7 +21,7 @@ def train_command(options: TrainOptions, run: Path) -> str:
     words = [] if recipe is not None else [options.game]
     words += [] if recipe is None else ["--recipe", recipe]
     for name, value in given.items():
-        words += [f"--{option_name(name)}", option_text(name, value)]
+        words += [f"--{option_name(name)}"] if value is True else [f"--{option_name(name)}", option_text(name, value)]
     return _line("train", *words, "--run", str(run))
 
 

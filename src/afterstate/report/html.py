@@ -16,15 +16,16 @@ from pathlib import Path
 from afterstate.errors import InputError
 from afterstate.files import atomic_write, check_ours, is_file
 from afterstate.intervals import wilson
+from afterstate.learning.blocks import Record, merge, number
 from afterstate.learning.plan import Plan, make_plan
 from afterstate.learning.runfolder import RunFolder
 from afterstate.network.modelfile import read_training
 from afterstate.network.network import count_weights
+from afterstate.network.svg import draw_patterns
+from afterstate.pictures.markup import Markup, join, tag
 from afterstate.report.commands import other_commands, train_command
-from afterstate.report.curves import Curve, Record, merge, number, option_name, option_text
-from afterstate.report.markup import Markup, join, tag
+from afterstate.report.curves import Curve, option_name, option_text
 from afterstate.report.plot import draw_curves
-from afterstate.report.svg import draw_patterns
 from afterstate.units import format_bytes, format_count, format_time
 
 MADE = '<meta name="generator" content="Afterstate">'  # tells our own pages from others

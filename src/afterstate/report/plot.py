@@ -9,11 +9,12 @@ from typing import IO, Any, Literal
 
 from afterstate.errors import InputError
 from afterstate.files import atomic_write
+from afterstate.learning.blocks import Record, merge, number
 from afterstate.learning.figures import Report
-from afterstate.learning.progress import reached
+from afterstate.learning.metrics import reached
+from afterstate.pictures.markup import clean
 from afterstate.play.reproduction import Reproduction
-from afterstate.report.curves import Curve, Record, fit, label_runs, merge, name_runs, number
-from afterstate.report.markup import clean
+from afterstate.report.curves import Curve, fit, label_runs, name_runs
 
 # also distinct for colour-blind people (Okabe and Ito)
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]

@@ -12,7 +12,7 @@ from rich.text import Text
 from afterstate.bitboard import Shape
 from afterstate.games.game import Game, Slide, State
 from afterstate.games.results import Summary
-from afterstate.learning.progress import reached
+from afterstate.learning.metrics import reached
 from afterstate.network.patterns import draw_pattern
 from afterstate.play.reproduction import Reproduction, Row
 from afterstate.search.statistics import SearchStatistics

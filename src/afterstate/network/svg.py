@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from afterstate.bitboard import Shape
 from afterstate.network.patterns import parse_pattern, places_of
-from afterstate.report.markup import Markup, tag
+from afterstate.pictures.markup import Markup, tag
 
 MADE = "<!-- drawn by Afterstate -->"  # tells our own files from others
 STEP, SIDE, GAP = 16, 14, 18  # pixels: from cell to cell, of a cell, between boards

@@ -1,0 +1,1 @@
+"""What things look like: pictures and tables as HTML and SVG. They know numbers and texts, not games."""
