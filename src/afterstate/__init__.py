@@ -123,7 +123,6 @@ __all__ = [
     "replay",
     "reproduce",
     "review",
-    "rng",
     "solve",
     "train",
     "training_games",
