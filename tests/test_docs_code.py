@@ -22,7 +22,9 @@ from commandline import run
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-FENCED = re.compile(r"(?:^<!-- not run: (?P<reason>[^\n]+) -->\n)?^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(
+    r"(?:^<!-- not run: (?P<reason>[^\n]+) -->\n)?^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
+)
 PROGRAMS = {"afterstate", "make", "pip", "python", "source", "export", "curl", "python3.11"}
 
 # pages whose code other tests run
@@ -156,7 +158,10 @@ def test_commands_have_the_options_that_are_shown(name: str) -> None:
 
 
 def test_blocks_are_read() -> None:
-    page = "A\n<!-- not run: slow -->\n```\nmake train   # now\n```\n```python\nx = 1\n```\n```\nu8   0\n```\n```sh\nafterstate info \\\n  4x6\n```\n"
+    page = (
+        "A\n<!-- not run: slow -->\n```\nmake train   # now\n```\n```python\nx = 1\n```\n"
+        "```\nu8   0\n```\n```sh\nafterstate info \\\n  4x6\n```\n"
+    )
     blocks = read_blocks(page)
     assert [(block.line, block.kind, block.reason) for block in blocks] == [
         *((3, "commands", "slow"), (6, "python", None), (9, "", None), (12, "commands", None)),

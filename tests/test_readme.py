@@ -1,6 +1,5 @@
 """The README and the Makefile do as they say: every command is run as written."""
 
-import doctest
 import os
 import re
 import runpy
@@ -10,10 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
-import afterstate
-from afterstate import api
-from afterstate.play import agent
 
 ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", (ROOT / "README.md").read_text(), flags=re.MULTILINE | re.DOTALL)
@@ -102,14 +97,3 @@ def test_the_diagrams_are_what_their_script_draws(tmp_path: Path) -> None:
     for path in drawn:
         assert path.read_text() == (ROOT / "docs" / "images" / path.name).read_text(), path.name
         assert sum(f"(../images/{path.name})" in page for page in pages) == 1, path.name
-
-
-def test_the_examples_of_docstrings_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the order in which a reader meets them; each says what comes out."""
-    monkeypatch.chdir(tmp_path)
-    finder, runner = doctest.DocTestFinder(recurse=False), doctest.DocTestRunner()
-    for thing in (afterstate, api.train, api.load, agent.Agent):
-        for example in finder.find(thing, globs=vars(sys.modules[getattr(thing, "__module__", thing.__name__)]).copy()):
-            runner.run(example)
-    assert runner.tries >= 12
-    assert runner.failures == 0

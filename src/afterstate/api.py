@@ -58,7 +58,7 @@ def training_games(run: Path | str) -> Episodes:
 
     >>> games = training_games("runs/mine")
     >>> len(games.scores), int(games.largest.max())
-    (1500, 1024)
+    (1500, 2048)
     """
     folder = RunFolder.open(run)
     return GamesFile(folder.games).read(game_of(folder.read_config()))

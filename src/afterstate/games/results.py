@@ -60,6 +60,7 @@ class Summary:
 
     @property
     def moves_per_s(self) -> float:
+        """How fast the games were played, all threads together."""
         return self.moves / self.seconds if self.seconds > 0 else 0.0
 
     def as_dict(self) -> dict[str, Any]:

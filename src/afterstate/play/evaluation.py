@@ -43,6 +43,13 @@ def evaluate(
 ) -> Summary:
     """Play `games` games with learning off. The same seed gives the same games, with any number of threads.
 
+    >>> from afterstate import load
+    >>> summary = evaluate(Agent(load("runs/mine")), games=100, seed=2)
+    >>> summary.games, summary.win_tile
+    (100, 2048)
+    >>> summary.mean > 5 * summary.interval
+    True
+
     With `until`, a game ends as soon as that tile is on the board, such as 2048. The scores are then those at that moment.
 
     The exception to the first rule is an agent with a `move_time`: how deep it searches in that time varies.

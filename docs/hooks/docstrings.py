@@ -19,6 +19,5 @@ class Docstrings(griffe.Extension):
 
     def on_attribute_instance(self, *, attr: griffe.Attribute, **_: Any) -> None:
         """`moves: NDArray[np.int8]  # (n,) slides` -> the docstring "(n,) slides"."""
-        if attr.docstring is None and attr.lineno is not None and attr.lineno == attr.endlineno:
-            if remark := REMARK.search(attr.lines_collection[attr.filepath][attr.lineno - 1]):
-                attr.docstring = griffe.Docstring(remark[1], parent=attr)
+        if attr.docstring is None and (remark := REMARK.search(attr.source.rpartition("\n")[2])):
+            attr.docstring = griffe.Docstring(remark[1], parent=attr)

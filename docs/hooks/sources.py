@@ -8,7 +8,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 LINK = re.compile(r"(?<=\]\()(?:\.\./)+[\w./-]+(?=[)#])")
 LANGUAGES = {".py": "python", ".toml": "toml", ".sh": "sh"}
 
