@@ -29,7 +29,7 @@ faults: $(VENV)/installed-dev $(VENV)/browser  ## the long version of the tests 
 	$(BIN)/pytest tests/faults --long --capture no
 
 docs: $(VENV)/installed-dev  ## build the documentation as a site, site/index.html
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "read it     site/index.html, or with a search box: $(BIN)/mkdocs serve"
 
 $(VENV)/browser: $(VENV)/installed-dev  # Chromium and Node from the system's packages, where we may install them

@@ -27,12 +27,13 @@ REFERENCE = ROOT / "docs" / "api"
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built as `make docs` builds it."""
+    """The site, built as `make docs` builds it: with --quiet, a warning would be no error."""
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(folder)]
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
     built = subprocess.run(command, cwd=ROOT, env=quiet, capture_output=True, text=True, timeout=300, check=False)
-    assert (built.returncode, built.stdout + built.stderr) == (0, "")
+    assert built.returncode == 0, built.stderr
+    assert "WARNING" not in built.stderr
     return folder
 
 
