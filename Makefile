@@ -4,7 +4,7 @@ RUN ?= runs/$(shell date +%Y%m%d-%H%M%S)
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help train test faults clean
+.PHONY: help train test faults docs clean
 
 help:  ## list these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -27,6 +27,10 @@ test: $(VENV)/installed-dev $(VENV)/browser  ## install what the tests need, the
 
 faults: $(VENV)/installed-dev $(VENV)/browser  ## the long version of the tests of faults: kills, full disks, bad files, load
 	$(BIN)/pytest tests/faults --long --capture no
+
+docs: $(VENV)/installed-dev  ## build the documentation as a site, site/index.html
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "read it     site/index.html, or with a search box: $(BIN)/mkdocs serve"
 
 $(VENV)/browser: $(VENV)/installed-dev  # Chromium and Node from the system's packages, where we may install them
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the runs and the plot of docs/learning.md in the given folder: the first 20,000 games of each method, one thread, one
-# seed. Takes about five minutes.
+# Makes the runs and the plot of docs/methods/index.md in the given folder: the first 20,000 games of each method, one
+# thread, one seed. Takes about five minutes.
 set -euo pipefail
 folder=${1:?say where to put the runs, such as: benchmarks/methods.sh runs/methods}
 mkdir -p "$folder"

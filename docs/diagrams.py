@@ -1,4 +1,4 @@
-"""Draws the diagrams of docs/learning.md: python docs/diagrams.py"""
+"""Draws the diagrams of docs/methods: python docs/diagrams.py"""
 
 from pathlib import Path
 

@@ -41,6 +41,7 @@ LONGEST = (
     "stages",
     "search",
     "readme",
+    "docs_code",
     "page_play",
     "threes_learning",
     "players",

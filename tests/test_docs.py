@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "afterstate"
 MAP = ROOT / "docs" / "architecture.md"
-GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 DOCUMENTS = [*GUIDES, ROOT / "CHANGELOG.md"]
 WIDEST = 120  # characters of a line
 
@@ -117,11 +117,11 @@ def test_every_link_leads_somewhere(path: Path) -> None:
 def test_broken_links_are_found() -> None:
     text = (
         "# One, two `three`\n# Twice\n# Twice\n"
-        "[a](#one-two-three) [b](#twice-1) [c](docs/learning.md) [d](https://example.com) ![e](docs/images/backup.svg)\n"
+        "[a](#one-two-three) [b](#twice-1) [c](docs/runs.md) [d](https://example.com) ![e](docs/images/backup.svg)\n"
         "```\n[f](no.md)\n# Code\n```\n"
-        "[g](no.md) [h](#code) [i](docs/learning.md#no) ![j](docs/images/no.svg) [k](#twice-2)\n"
+        "[g](no.md) [h](#code) [i](docs/runs.md#no) ![j](docs/images/no.svg) [k](#twice-2)\n"
     )
-    assert broken_links(ROOT / "README.md", text) == ["no.md", "#code", "docs/learning.md#no", "docs/images/no.svg", "#twice-2"]
+    assert broken_links(ROOT / "README.md", text) == ["no.md", "#code", "docs/runs.md#no", "docs/images/no.svg", "#twice-2"]
 
 
 @pytest.mark.parametrize("path", GUIDES, ids=named)

@@ -12,7 +12,7 @@ import pytest
 from commandline import BOARD, NETWORK, PATIENCE
 
 ROOT = Path(__file__).parent.parent
-UNPACKED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "build", "dist", "runs")
+UNPACKED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "build", "dist", "runs", "site")
 PAGE = """
 from importlib.resources import files
 from pathlib import Path

@@ -134,7 +134,6 @@ __all__ = [
     "replay",
     "reproduce",
     "review",
-    "rng",
     "solve",
     "train",
     "training_games",

@@ -90,6 +90,7 @@ class Record:
 
     @property
     def score(self) -> int:
+        """The score at the end."""
         return self.game.score(self.state(-1), int(self.rewards.sum()))
 
     @property

@@ -229,9 +229,9 @@ class Twenty48Env(GameEnv):
     `action_masks()` (bool, as sb3-contrib takes it) say which are legal.
 
     ## Observation Space
-    With `observation="exponents"`, `Box(0, 17, (4, 4), uint8)`: 0 is an empty cell, k is the tile 2**k. Tiles go up to
+    With `observation="exponents"`, `Box(0, 17, (4, 4), uint8)`: 0 is an empty cell, k is the tile `2**k`. Tiles go up to
     131072, the largest that fits. With `observation="onehot"`, `Box(0, 1, (18, 4, 4), uint8)`: plane k is 1 where the
-    tile is 2**k, plane 0 where the cell is empty.
+    tile is `2**k`, plane 0 where the cell is empty.
 
     ## Rewards
     The sum of the tiles that merges made, as in the original game. Rewards of a game add up to its score.

@@ -406,7 +406,15 @@ def sizes(name: str, rules: str) -> tuple[str, ...]:
 
 
 def make(name: str, *, rules: str | None = None, size: str = "4x4") -> Game:
-    """Make a game by name: make("2048"), make("2048", size="3x3"), make("threes", rules="official")."""
+    """Make a game by name: make("2048"), make("2048", size="3x3"), make("threes", rules="official").
+
+    >>> game = make("2048")
+    >>> state = game.parse("2 2 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 4")
+    >>> game.slide(state, "left")
+    Afterstate('4 0 0 0 / 0 0 0 0 / 0 0 0 0 / 4 0 0 0', reward=4)
+    >>> len(game.outcomes(game.slide(state, "left")))
+    28
+    """
     known = rule_sets(name)
     if rules is not None and rules not in known:
         raise InputError(f"{name} has no rule set {shorten(rules)!r}; it has: {', '.join(known)}")

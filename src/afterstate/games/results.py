@@ -78,6 +78,7 @@ class Summary:
 
     @property
     def moves_per_s(self) -> float:
+        """How fast the games were played, all threads together."""
         return self.moves / self.seconds if self.seconds > 0 else 0.0
 
     def _repr_html_(self) -> str:

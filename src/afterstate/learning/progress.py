@@ -61,13 +61,13 @@ class Listener:
         """A new run begins: what its learning rate means, and what it takes from another model."""
 
     def on_progress(self, progress: Progress) -> None:
-        pass
+        """How far the run is, several times a second."""
 
     def on_block(self, games: int, block: Summary) -> None:
-        pass
+        """A block was finished, after so many games of training."""
 
     def on_eval(self, games: int, summary: Summary, points: float | None) -> None:
-        """`points` are those of the judge, if it was asked for."""
+        """An evaluation was finished. `points` are those of the judge, if it was asked for."""
 
     def on_best(self, new: Block, old: Block | None, path: Path) -> None:
         """A network was saved that is better than the best before; `path` is its file."""

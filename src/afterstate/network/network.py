@@ -86,7 +86,18 @@ def count_weights(patterns: Sequence[str], sets: int = 1) -> int:
 
 
 class Network:
-    """Tables for a set of patterns; V(position) is the plain sum of the weights that the position looks up."""
+    """Tables for a set of patterns; V(position) is the plain sum of the weights that the position looks up.
+
+    >>> from afterstate import load
+    >>> network = load("runs/mine")
+    >>> game = network.game
+    >>> afterstate = game.slide(game.parse("2 4 8 16 / 0 2 4 8 / 0 0 2 4 / 0 0 0 2"), "left")
+    >>> why = network.explain(afterstate)
+    >>> why.value == network.value(afterstate)
+    True
+    >>> [share.pattern for share in why.patterns]
+    ['0123', '4567', '0145', '1256', '569a']
+    """
 
     def __init__(
         self,

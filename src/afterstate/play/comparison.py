@@ -45,10 +45,12 @@ class Comparison:
 
     @property
     def low(self) -> float:
+        """Where the interval begins."""
         return self.difference - self.interval
 
     @property
     def high(self) -> float:
+        """Where it ends."""
         return self.difference + self.interval
 
     @property

@@ -48,6 +48,13 @@ def evaluate(
 ) -> Summary:
     """Play `games` games with learning off. The same seed gives the same games, with any number of threads.
 
+    >>> from afterstate import load
+    >>> summary = evaluate(Agent(load("runs/mine")), games=100, seed=2)
+    >>> summary.games, summary.win_tile
+    (100, 2048)
+    >>> summary.mean > 5 * summary.interval
+    True
+
     `episodes` of the result are the games one by one: scores, moves and largest tiles, as arrays.
 
     With `until`, a game ends as soon as that tile is on the board, such as 2048. The scores are then those at that moment.

@@ -119,6 +119,11 @@ class RandomEnvironment(Environment):
 def play_episode(game: Game, player: Player, environment: Environment, *, until: int | None = None) -> Record:
     """Play one game: player and environment take turns until no slide is legal, or until the tile `until` is on the board.
 
+    >>> from afterstate import make
+    >>> episode = play_episode(make("2048"), RandomPlayer(seed=1), RandomEnvironment(seed=1))
+    >>> len(episode.moves) == len(episode), episode.score == int(episode.rewards.sum())
+    (True, True)
+
     A slide that makes this tile ends the game at once, before the new tile, as `check_for_win` of the course's framework does.
     """
     win = None if until is None else find_tile(game, until)

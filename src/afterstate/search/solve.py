@@ -140,7 +140,12 @@ def first_states(game: Game) -> list[Outcome]:
 def solve(
     game: Game, aim: int | None = None, *, start: State | None = None, progress: Callable[[float], None] | None = None
 ) -> Solution:
-    """Solve a game for its mean score, or for the chance to reach the tile `aim`: solve(make("2048", size="2x3")).
+    """Solve a game for its mean score, or for the chance to reach the tile `aim`.
+
+    >>> from afterstate import make
+    >>> solution = solve(make("2048", size="2x2"))
+    >>> solution.states, round(solution.value, 4)
+    (110, 66.9641)
 
     Where `start` is given, play begins there, and only what can follow is looked at. `progress` gets what is done, 0 to 1.
     """
