@@ -49,6 +49,7 @@ def test_the_page_of_commands_has_them_all(site: Path) -> None:
     for command in ("train", "eval", "move", "play", "judge", "conformance"):
         assert f'id="afterstate-{command}"' in page
     assert "--optimistic" in page
+    assert "\b" not in page  # how a help text says that a paragraph keeps its lines
 
 
 # --- nothing from elsewhere ----------------------------------------------------------------------------------------------
