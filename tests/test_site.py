@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "api"
+PUBLIC = [name for name in afterstate.__all__ if not name.startswith("__")]  # __version__ is only text
 
 
 @pytest.fixture(scope="module")
@@ -121,12 +122,12 @@ def listed_names() -> list[str]:
 
 
 def test_the_reference_lists_every_public_name_once() -> None:
-    assert sorted(listed_names()) == sorted([*afterstate.__all__, "envs"])
+    assert sorted(listed_names()) == sorted([*PUBLIC, "envs"])
 
 
 def test_the_reference_shows_every_public_name(site: Path) -> None:
     pages = "".join(path.read_text() for path in (site / "api").glob("*.html"))
-    for name in afterstate.__all__:
+    for name in PUBLIC:
         assert f'id="afterstate.{name}"' in pages, name
     assert ":::" not in pages
     assert "<blockquote>" not in pages  # an example that is not shown as code
@@ -143,7 +144,7 @@ def members(name: str) -> Iterator[tuple[str, object]]:
                 yield f"{name}.{key}", getattr(thing, key)  # the docstring of what it overrides will do
 
 
-@pytest.mark.parametrize("name", afterstate.__all__)
+@pytest.mark.parametrize("name", PUBLIC)
 def test_every_public_name_says_what_it_is(name: str) -> None:
     """The first line of a docstring is a sentence; a dataclass without one would have its signature instead."""
     for member, thing in members(name):
@@ -156,7 +157,7 @@ def test_the_examples_of_docstrings_run(tmp_path: Path, monkeypatch: pytest.Monk
     """Of the package, then of `train`, whose run the others use, then of all other names; each says what comes out."""
     monkeypatch.chdir(tmp_path)
     finder, runner = doctest.DocTestFinder(recurse=False), doctest.DocTestRunner()
-    names = ["train", *(name for name in afterstate.__all__ if name != "train")]
+    names = ["train", *(name for name in PUBLIC if name != "train")]
     for thing in (afterstate, *(member for name in names for _, member in members(name))):
         home = sys.modules[getattr(thing, "__module__", None) or "afterstate"] if thing is not afterstate else afterstate
         for example in finder.find(thing, name=getattr(thing, "__name__", "it"), globs=vars(home) | {"af": afterstate}):
