@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "api"
-NAMES = [name for name in afterstate.__all__ if name != "__version__"]  # which is text
+PUBLIC = [name for name in afterstate.__all__ if not name.startswith("__")]  # __version__ is only text
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +50,7 @@ def test_the_page_of_commands_has_them_all(site: Path) -> None:
     for command in ("train", "eval", "move", "play", "judge", "conformance"):
         assert f'id="afterstate-{command}"' in page
     assert "--optimistic" in page
+    assert "\b" not in page  # how a help text says that a paragraph keeps its lines
 
 
 # --- nothing from elsewhere ----------------------------------------------------------------------------------------------
@@ -121,12 +122,12 @@ def listed_names() -> list[str]:
 
 
 def test_the_reference_lists_every_public_name_once() -> None:
-    assert sorted(listed_names()) == sorted([*NAMES, "envs"])
+    assert sorted(listed_names()) == sorted([*PUBLIC, "envs"])
 
 
 def test_the_reference_shows_every_public_name(site: Path) -> None:
     pages = "".join(path.read_text() for path in (site / "api").glob("*.html"))
-    for name in NAMES:
+    for name in PUBLIC:
         assert f'id="afterstate.{name}"' in pages, name
     assert ":::" not in pages
     assert "<blockquote>" not in pages  # an example that is not shown as code
@@ -143,7 +144,7 @@ def members(name: str) -> Iterator[tuple[str, object]]:
                 yield f"{name}.{key}", getattr(thing, key)  # the docstring of what it overrides will do
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PUBLIC)
 def test_every_public_name_says_what_it_is(name: str) -> None:
     """The first line of a docstring is a sentence; a dataclass without one would have its signature instead."""
     for member, thing in members(name):
@@ -156,7 +157,7 @@ def test_the_examples_of_docstrings_run(tmp_path: Path, monkeypatch: pytest.Monk
     """Of the package, then of `train`, whose run the others use, then of all other names; each says what comes out."""
     monkeypatch.chdir(tmp_path)
     finder, runner = doctest.DocTestFinder(recurse=False), doctest.DocTestRunner()
-    names = ["train", *(name for name in NAMES if name != "train")]
+    names = ["train", *(name for name in PUBLIC if name != "train")]
     for thing in (afterstate, *(member for name in names for _, member in members(name))):
         home = sys.modules[getattr(thing, "__module__", None) or "afterstate"] if thing is not afterstate else afterstate
         for example in finder.find(thing, name=getattr(thing, "__name__", "it"), globs=vars(home) | {"af": afterstate}):

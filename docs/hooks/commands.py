@@ -26,10 +26,16 @@ def row(option: Any) -> str:
     return f"| {name} | {cell((option.help or '') + default)} |"
 
 
+def paragraph(text: str) -> str:
+    """A paragraph of a help text; one that begins with \\b keeps its lines, as on the terminal."""
+    return f"```text{text[1:]}\n```" if text.startswith("\b") else text
+
+
 def write_command(name: str, command: Any) -> str:
     """One command: what it does, and its options."""
     rows = [row(option) for option in command.params if option.name != "help"]
-    return f"## afterstate {name}\n\n{command.help}\n\n| option | what it does |\n|---|---|\n" + "\n".join(rows)
+    about = "\n\n".join(map(paragraph, command.help.split("\n\n")))
+    return f"## afterstate {name}\n\n{about}\n\n| option | what it does |\n|---|---|\n" + "\n".join(rows)
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
