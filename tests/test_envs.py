@@ -2,7 +2,11 @@
 
 import pickle
 import re
+import subprocess
+import sys
+from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +15,18 @@ import numpy as np
 import pytest
 from gymnasium.error import InvalidAction, ResetNeeded
 from gymnasium.utils.env_checker import check_env
-from gymnasium.vector import AutoresetMode
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import afterstate as af
 import afterstate.envs
 from afterstate.envs import GameVectorEnv, ThreesEnv, Twenty48Env
+from afterstate.envs.kernels import NUMBER
 from afterstate.games.game import make
 from afterstate.network.network import Network
 from afterstate.play.agent import Agent
 from afterstate.rng import Purpose, Random
 
+DOCUMENT = Path(__file__).parents[1] / "docs" / "environments.md"
 OVER = "2 4 2 4 / 4 2 4 2 / 2 4 2 4 / 4 2 4 2"
 
 
@@ -48,6 +54,15 @@ def test_the_checker_of_gymnasium_is_content(name: str, options: dict[str, Any])
 
 def test_without_an_import_the_module_is_named_first() -> None:
     assert isinstance(gymnasium.make("afterstate.envs:afterstate/2048-v0").unwrapped, Twenty48Env)
+
+
+def test_without_an_import_gymnasium_says_what_the_document_says() -> None:
+    """In a process that has not imported the environments."""
+    code = "import gymnasium; gymnasium.make('afterstate/2048-v0')"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
+    assert ended.returncode == 1
+    told = ended.stderr.splitlines()[-1].removeprefix("gymnasium.error.")
+    assert told in " ".join(DOCUMENT.read_text().split())
 
 
 @pytest.mark.parametrize("name", ["2048", "Threes"])
@@ -258,6 +273,63 @@ def test_many_games_are_single_games(name: str, threads: int) -> None:
     assert envs.observation_space.contains(shown)
 
 
+def numbered(name: str, first: int, step: int, **options: Any) -> Any:
+    """A single environment whose resets begin games first, first + step, ... of seed 4, as in a vector environment."""
+    env, numbers = make_env(name, **options), count(first, step)
+    env.reset(seed=4)
+    plainly = env.reset
+
+    def reset(*, seed: int | None = None, options: Any = None) -> Any:
+        if (number := next(numbers)) == 0:
+            return plainly(seed=4)
+        env._row[NUMBER] = number - 1
+        return plainly()
+
+    env.reset = reset
+    return env
+
+
+def agree(ours: Any, theirs: Any) -> bool:
+    """Whether all that one vector environment tells is the same in the other."""
+    if isinstance(ours, dict):
+        return all(agree(ours[name], theirs[name]) for name in ours)
+    if ours is None or theirs is None:
+        return ours is theirs
+    if isinstance(ours, tuple) or np.asarray(ours).dtype == object:
+        return len(ours) == len(theirs) and all(map(agree, ours, theirs))
+    return np.array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("2048", {"size": "2x2"}), ("Threes", {"size": "2x3"}), ("2048", {"size": "3x3", "illegal": "end"})]
+)
+def test_a_reset_in_the_same_step_tells_what_gymnasium_tells(name: str, options: dict[str, Any]) -> None:
+    """Gymnasium's own vector environment, of single games, agrees in boards, rewards, infos and how games ended."""
+    mode, games = AutoresetMode.SAME_STEP, 3
+    envs = gymnasium.make_vec(f"afterstate/{name}-v0", num_envs=games, autoreset_mode=mode, **options)
+    assert envs.metadata["autoreset_mode"] is mode
+    assert GameVectorEnv.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    makers = [partial(numbered, name, first, games, **options) for first in range(games)]
+    theirs = SyncVectorEnv(makers, autoreset_mode=mode)
+    assert agree(envs.reset(seed=4), theirs.reset())
+    generator, ended = np.random.default_rng(1), 0
+    for _ in range(150):
+        actions = generator.integers(4, size=games)
+        told = envs.step(actions)
+        assert [agree(*pair) for pair in zip(told, theirs.step(actions), strict=True)] == [True] * 5
+        assert told[2].any() == ("final_obs" in told[4])
+        ended += int(told[2].sum())
+    assert ended > 3
+
+
+def test_autoreset_modes_have_names() -> None:
+    named = gymnasium.make_vec("afterstate/2048-v0", num_envs=1, autoreset_mode="SameStep")
+    assert named.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    for wrong in ("sometimes", AutoresetMode.DISABLED):
+        with pytest.raises(af.InputError, match="an autoreset_mode is NEXT_STEP or SAME_STEP"):
+            gymnasium.make_vec("afterstate/2048-v0", num_envs=1, autoreset_mode=wrong)
+
+
 def test_random_legal_actions_are_all_equally_likely() -> None:
     envs = gymnasium.make_vec("afterstate/2048-v0", num_envs=20_000)
     envs.reset(seed=1)
@@ -360,8 +432,7 @@ def test_the_example_of_maskable_ppo_learns_a_few_steps() -> None:
 
 
 def test_the_code_of_the_document_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    text = (Path(__file__).parents[1] / "docs" / "environments.md").read_text()
-    programs = re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+    programs = re.findall(r"^```python\n(.*?)^```", DOCUMENT.read_text(), flags=re.MULTILINE | re.DOTALL)
     assert len(programs) == 2
     for program in programs:
         exec(compile(program, "docs/environments.md", "exec"), {})

@@ -33,13 +33,18 @@ from afterstate.games.game import Game, State, make
 from afterstate.rng import Purpose, Random
 from afterstate.threads import count_threads, share_out
 
+Rows = NDArray[np.uint64]  # the memory of some games, a row each
 MOST = 1 << 24  # games at once: a row has 192 bytes
 
 
 class GameVectorEnv(VectorEnv[Any, Any, Any]):
     """Many games of one kind, one slide each a step. Options, spaces and rewards are those of the single environment.
 
-    Autoreset is NEXT_STEP: the step after a game has ended ignores its action, begins the next game, and has reward 0.
+    `autoreset_mode` says when the next game begins. NEXT_STEP (if not given): the step after a game has ended ignores its
+    action, begins the next game, and has reward 0. SAME_STEP: the step that ends a game shows the first board of the next one.
+    How a game ended is told as Gymnasium's own vector environments do: its last observation is in `infos["final_obs"]`, its
+    mask and score are in `infos["final_info"]`, and `infos["_final_obs"]` is True where one has ended.
+
     `reset(seed=s)` begins games 0 .. n - 1 of the seed; environment i goes on with i + n, i + 2n, and so on. So results do not
     depend on `threads`. `infos` has `action_mask` (n, 4) int8 and `score` (n,).
     """
@@ -60,12 +65,15 @@ class GameVectorEnv(VectorEnv[Any, Any, Any]):
         illegal_reward: float = 0.0,
         render_mode: str | None = None,
         threads: int | None = 1,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     ) -> None:
         if not 1 <= num_envs <= MOST:
             raise InputError(f"num_envs is 1 to {MOST}, not {num_envs}")
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise InputError(f"a render_mode is one of {', '.join(self.metadata['render_modes'])}, not {render_mode!r}")
         self.game, self.num_envs, self.render_mode = game, num_envs, render_mode
+        self.autoreset_mode = _read_mode(autoreset_mode)
+        self.metadata = self.metadata | {"autoreset_mode": self.autoreset_mode}  # type: ignore[misc]
         self._rules = EnvRules(game, observation, illegal, illegal_reward)
         self._rules.settings[RESETS], self._rules.settings[STRIDE] = 1, num_envs
         self.single_observation_space = self._rules.space
@@ -107,7 +115,25 @@ class GameVectorEnv(VectorEnv[Any, Any, Any]):
             )  # fmt: skip
 
         share_out(work, self.num_envs, self._threads)
-        return self._observe(), rewards, ended, np.zeros(self.num_envs, np.bool), self._infos()
+        final = self._start_again(ended) if self.autoreset_mode is AutoresetMode.SAME_STEP and ended.any() else {}
+        return self._observe(), rewards, ended, np.zeros(self.num_envs, np.bool), self._infos() | final
+
+    def _start_again(self, ended: NDArray[np.bool]) -> dict[str, Any]:
+        """Begin the next game where one has ended -> how those ended, in Gymnasium's form."""
+        over = np.flatnonzero(ended)
+        rows = self._memory[over]
+        shown = np.full(self.num_envs, None, object)
+        last = self._observe(rows)
+        for place, at in enumerate(over):
+            shown[at] = {name: part[place] for name, part in last.items()} if isinstance(last, dict) else last[place]
+        told: dict[str, Any] = {}
+        for name, values in self._infos(rows).items():
+            told[name] = np.zeros((self.num_envs, *values.shape[1:]), values.dtype)
+            told[name][over], told[f"_{name}"] = values, ended.copy()
+        rows[:, NUMBER] += np.uint64(self.num_envs)
+        begin_all(self.game.tables, rows)
+        self._memory[over] = rows
+        return {"final_obs": shown, "_final_obs": ended.copy(), "final_info": told, "_final_info": ended.copy()}
 
     def sample_actions(self) -> NDArray[np.int64]:
         """(n,) random legal actions, all equally likely, by random numbers of their own that the seed decides."""
@@ -117,7 +143,8 @@ class GameVectorEnv(VectorEnv[Any, Any, Any]):
 
     def action_masks(self) -> NDArray[np.bool]:
         """(n, 4) which actions are legal."""
-        return self._masks().astype(np.bool)
+        masks: NDArray[np.int8] = self._infos()["action_mask"]
+        return masks.astype(np.bool)
 
     @property
     def positions(self) -> Positions:
@@ -144,17 +171,23 @@ class GameVectorEnv(VectorEnv[Any, Any, Any]):
             raise InvalidAction(f"action {chosen[at]} of game {at} is illegal on {self.positions[at]}")
         return chosen
 
-    def _masks(self) -> NDArray[np.int8]:
-        masks = np.empty((self.num_envs, 4), np.int8)
-        write_masks(self._memory, masks)
-        return masks
-
-    def _observe(self) -> Any:
-        boards, following = self._rules.show(self._memory)
+    def _observe(self, rows: Rows | None = None) -> Any:
+        boards, following = self._rules.show(self._memory if rows is None else rows)
         return boards if following is None else {"board": boards, "next": following}
 
-    def _infos(self) -> dict[str, Any]:
-        return {"action_mask": self._masks(), "score": self._memory[:, SCORE].astype(np.int64)}
+    def _infos(self, rows: Rows | None = None) -> dict[str, Any]:
+        found = self._memory if rows is None else rows
+        masks = np.empty((len(found), 4), np.int8)
+        write_masks(found, masks)
+        return {"action_mask": masks, "score": found[:, SCORE].astype(np.int64)}
+
+
+def _read_mode(given: AutoresetMode | str) -> AutoresetMode:
+    """An autoreset mode, or its name as Gymnasium writes it: "SameStep"."""
+    for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP):
+        if given in (mode, mode.value):
+            return mode
+    raise InputError(f"an autoreset_mode is NEXT_STEP or SAME_STEP, not {given!r}")
 
 
 class Twenty48VectorEnv(GameVectorEnv):
