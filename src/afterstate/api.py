@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from afterstate.games.game import Game
+from afterstate.learning.cooling import cool_down, is_branch
 from afterstate.learning.gamesfile import Episodes, GamesFile
 from afterstate.learning.options import TrainGiven, TrainOptions, normalise
 from afterstate.learning.origin import with_model
@@ -18,7 +19,12 @@ from afterstate.network.network import Network
 
 
 def train(
-    game: Game | str | None = None, *, run: Path | str | None = None, resume: bool = False, **options: Unpack[TrainGiven]
+    game: Game | str | None = None,
+    *,
+    run: Path | str | None = None,
+    resume: bool = False,
+    into: Path | str | None = None,
+    **options: Unpack[TrainGiven],
 ) -> Run:
     """Train a player.
 
@@ -27,10 +33,13 @@ def train(
     (1000, 2)
     >>> train(run="runs/mine", resume=True, games=1500).games
     1500
+    >>> train(run="runs/mine", cool_down=200, into="runs/cooled").games
+    1700
 
     The options are those of `afterstate train`, with underscores; `recipe` names a set of them. Without `run`, a new folder is
-    made in runs/. With `resume`, the run in that folder continues; give only the options that change. Without a game, it is
-    that of the recipe or of the model to start from (`from_`), or 2048.
+    made in runs/. With `resume`, the run in that folder continues; give only the options that change. With `cool_down` and a
+    run that exists, a new run in `into` branches from it, as docs/learning.md explains. Without a game, it is that of the
+    recipe or of the model to start from (`from_`), or 2048.
     """
     given: dict[str, Any] = dict(options)
     if resume:
@@ -41,6 +50,8 @@ def train(
         given["game"] = game
     elif game is not None:
         given = {"game": game.name, "rules": game.rules, "size": str(game.shape)} | given
+    if is_branch(run, given, into):
+        return cool_down(run, normalise(given), into=into)
     return begin(TrainOptions(**with_model(with_recipe(given))), run=run)
 
 
