@@ -8,6 +8,7 @@ from typing import Any, Literal, Unpack
 from afterstate.errors import InputError
 from afterstate.games.game import Game
 from afterstate.games.results import Episodes
+from afterstate.learning.cooling import cool_down, is_branch
 from afterstate.learning.gamesfile import GamesFile
 from afterstate.learning.options import A_FUNCTION, TrainGiven, TrainOptions, ask_rate, normalise
 from afterstate.learning.origin import with_model
@@ -28,6 +29,7 @@ def train(
     *,
     run: Path | str | Literal[False] | None = None,
     resume: bool = False,
+    into: Path | str | None = None,
     on_block: Callback | None = None,
     on_eval: Callback | None = None,
     listener: Listener | None = None,
@@ -41,10 +43,13 @@ def train(
     (1000, 2)
     >>> train(run="runs/mine", resume=True, games=1500).games
     1500
+    >>> train(run="runs/mine", cool_down=200, into="runs/cooled").games
+    1700
 
     The options are those of `afterstate train`, with underscores; `recipe` names a set of them. Without `run`, a new folder is
     made in runs/; with `run=False` nothing is written. With `resume`, the run in that folder continues; give only the options
-    that change. Without a game, it is that of the recipe or of the model to start from (`from_`), or 2048.
+    that change. With `cool_down` and a run that exists, a new run in `into` branches from it, and its rate falls to its end.
+    Without a game, it is that of the recipe or of the model to start from (`from_`), or 2048.
 
     `from_` may be a network, and `schedule` a function: games played so far -> the learning rate of the next block.
 
@@ -77,6 +82,8 @@ def train(
         if origin is not None or given.get("from_") is not None or given.get("recipe") is not None:
             raise InputError("a resumed run keeps its recipe and what it has learned: leave out recipe and from_")
         return go_on(run, normalise(given), listener=listener, stop=stop, objects=objects)
+    if is_branch(branch := run or None, given, into):
+        return cool_down(branch, normalise(given), into=into, listener=listener, stop=stop, objects=objects)
     if given.get("from_") is not None:
         given["from_"] = str(given["from_"])  # which may be a Path
     if schedule is not None:

@@ -59,6 +59,17 @@ def parse_time(text: str | SupportsFloat, *, name: str = "time", bare: bool = Tr
     return seconds
 
 
+def parse_length(text: str, *, name: str = "length") -> tuple[float, bool]:
+    """How long something is, in games or in time -> the number, and whether it is seconds: '50k', '2M' games, '30m', '2h'."""
+    match = _TIME.fullmatch(text) if isinstance(text, str) else None
+    if match is not None and match[2] is not None:
+        return parse_time(text, name=name), True
+    try:
+        return float(parse_count(text, name=name)), False
+    except InputError as error:
+        raise InputError(f"{name} is a time such as 30m, or games such as 50k, not {_show(text)}") from error
+
+
 def parse_bytes(text: str | SupportsIndex, *, name: str = "size") -> int:
     """Read '64M' as 67108864 bytes; a bare number is bytes."""
     text = plain(text)

@@ -26,6 +26,10 @@ def train(
     game: Annotated[str | None, typer.Argument(help="the game to learn, such as 2048")] = None,
     run: Annotated[Path | None, typer.Option(help="folder of the run  [default: a new one below runs/]")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="continue the run in --run")] = False,
+    into: Annotated[
+        Path | None,
+        typer.Option(help="folder of the run that --cool-down branches into  [default: RUN-cooled-1, -2, ...]"),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="do not print a block every --block games")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print the result as JSON")] = False,
     **given: Any,
@@ -37,6 +41,9 @@ def train(
     Ctrl-C stops a run cleanly at any time, and --resume continues it. With one thread, the result is bit for bit that of a run
     without a stop. A closed terminal or pipe stops it in the same way. A run that is complete keeps what play needs. With
     --keep it keeps all, and --resume can continue it with more --games or --time; otherwise a new run can start --from it.
+
+    A falling rate at the end makes a player much stronger. With --run RUN --cool-down 30m, a new run branches from the last
+    checkpoint of RUN and ends after 30 minutes with a rate that falls. RUN is not changed, and may be training meanwhile.
     """
     chosen = {name: value for name, value in given.items() if value is not None}
     if game is not None:
@@ -47,7 +54,12 @@ def train(
         raise InputError("a run keeps the recipe that it was started with: leave out --recipe")
     if resume and "from_" in chosen:
         raise InputError("--resume continues a run from its last game, --from starts a new one from its best network: give one")
-    if not resume:
+    branch = False
+    if not resume and (into is not None or (run is not None and "cool_down" in chosen)):
+        from afterstate.learning.cooling import is_branch
+
+        branch = is_branch(run, chosen, into)
+    if not resume and not branch:
         chosen = with_recipe(chosen)
         if "from_" in chosen:
             from afterstate.learning.origin import with_model
@@ -63,7 +75,7 @@ def train(
     with compiling():
         from afterstate.games.game import make
 
-        if not resume:
+        if not resume and not branch:
             make(chosen["game"], rules=chosen.get("rules"), size=chosen.get("size", "4x4"))
     from afterstate.cli.display import Display
 
@@ -71,6 +83,10 @@ def train(
     with display:
         if run is not None and resume:
             done = go_on(run, normalise(chosen), listener=display, stop=display.stop)
+        elif run is not None and branch:
+            from afterstate.learning.cooling import cool_down
+
+            done = cool_down(run, normalise(chosen), into=into, listener=display, stop=display.stop)
         else:
             done = begin(TrainOptions(**chosen), run=run, listener=display, stop=display.stop)
     folder, games, seconds, stopped, dropped = done.folder, done.games, done.seconds, done.stopped, done.dropped

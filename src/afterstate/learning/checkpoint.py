@@ -65,16 +65,21 @@ def is_slim(file: ModelFile, plan: Plan) -> bool:
     return bool(plan.kept) and not any(map(file.has, plan.kept))
 
 
+def too_slim(file: ModelFile) -> FileError:
+    """What to tell about a checkpoint that no run can go on from."""
+    run = file.path.parent.parent
+    return FileError(
+        f"run {run} was complete after {file.training.games} games and has kept only what play needs (--keep keeps all), so it "
+        f"cannot go on: start a new run from its weights, afterstate train --from {shlex.quote(str(run))}"
+    )
+
+
 def restore_checkpoint(file: ModelFile, plan: Plan, team: Team) -> RunState:
     """Read what `save_checkpoint` wrote into a team that has not played yet."""
     training = team.network.training = file.training
     slim = is_slim(file, plan)
     if slim and not is_complete(plan.options, training):
-        run = file.path.parent.parent
-        raise FileError(
-            f"run {run} was complete after {training.games} games and has kept only what play needs (--keep keeps all), so it "
-            f"cannot go on: start a new run from its weights, afterstate train --from {shlex.quote(str(run))}"
-        )
+        raise too_slim(file)
     if len(training.tally) != len(team.sums()):
         raise ModelError(f"{file.path} is not a checkpoint: it has no statistics of its current block")
     with reading(file.path, ModelError):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, SupportsIndex, Ty
 from afterstate.errors import FileError, InputError
 from afterstate.games.points import VERSIONS, find_version
 from afterstate.learning.rules import RULES, find_rule
-from afterstate.units import check_seed, parse_count, parse_rate, parse_time, plain, shorten
+from afterstate.units import check_seed, parse_count, parse_length, parse_rate, parse_time, plain, shorten
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,8 +25,9 @@ MAX_HORIZON = 100
 MAX_VALUE = 10**9
 COUNTS = {"games", "block", "eval_every", "eval_games"}  # written like 100k
 TIMES = {"time", "save_every"}  # written like 10m
-TEXT = COUNTS | TIMES | {"alpha"}  # may be text; alpha may be written like 1/64
+TEXT = COUNTS | TIMES | {"alpha", "cool_down"}  # may be text; alpha may be written like 1/64
 A_FUNCTION = "python"  # the schedule of a run whose rate a Python function gives
+COOLING = tuple((step / 10, (19 - 2 * step) / 20) for step in range(10))  # from a share of a cool-down on, a part of the rate
 CHOICES = {"target": Target, "order": Order, "starts": Starts, "best": Best}
 
 
@@ -69,6 +70,7 @@ class TrainGiven(TypedDict, total=False):
     alpha: SupportsFloat | str | None
     optimistic: SupportsFloat
     schedule: "str | Callable[[int], float] | None"
+    cool_down: SupportsIndex | str | None
     games: SupportsIndex | str | None
     time: SupportsFloat | str | None
     threads: SupportsIndex | None
@@ -124,6 +126,11 @@ class TrainOptions:
     optimistic: float = _option(0.0, "initial value of every position; a high one makes the player explore")
     schedule: str | None = _option(
         None, "later rates and rules, each from a game or a percentage of the run: 50%:0.01,90%:tc or 50k:0.01,90k:tc:0.5"
+    )
+    cool_down: str | None = _option(
+        None,
+        "let the rate fall in the last part of the run, such as 30m or 50k games; with the --run of a run that exists, "
+        "a new run branches from its last checkpoint (see --into)",
     )
     games: int | None = _option(None, "total games, such as 100k [default: 100k, unless --time is given]", free=True)
     time: float | None = _option(None, "total training time, such as 10m; games under way are finished", free=True)
@@ -232,10 +239,28 @@ class TrainOptions:
             raise InputError(f"the steps of schedule {shorten(str(self.schedule))!r} must come in rising order")
         if len({phase.by_time for phase in found[1:]}) > 1:
             raise InputError("a run limited by --time has a schedule in percent or in games, not both")
-        return found
+        return found if self.cool_down is None else self._cool(found)
+
+    def _cool(self, phases: list[Phase]) -> list[Phase]:
+        """These phases up to the cool-down, and those of the cool-down."""
+        if self.schedule == A_FUNCTION:
+            raise InputError("a schedule that is a function gives every rate: leave out cool_down, and let the function fall")
+        length, by_time = parse_length(str(self.cool_down), name="cool-down")
+        end = self.time if by_time else self.games
+        if end is None:
+            how = "time, so that it is a time such as 30m" if self.games is None else "games, so that it is games such as 50k"
+            raise InputError(f"cool-down {self.cool_down} is the last part of the run, which is limited by its {how}")
+        start = end - length
+        if start < 0:
+            raise InputError(f"cool-down {self.cool_down} is longer than the run")
+        last = [phase for phase in phases if phase.by_time != by_time or phase.start <= start][-1]
+        starts = [start + share * length for share, _ in COOLING]
+        steps = {each if by_time else float(round(each)): part for each, (_, part) in zip(starts, COOLING, strict=True)}
+        before = [phase for phase in phases if phase.by_time != by_time or phase.start < start]
+        return before + [Phase(each, by_time, last.method, last.alpha * part) for each, part in steps.items()]
 
     def _phase(self, part: str, method: str) -> Phase:
-        """One step of a schedule: 50%:0.01, 50k:tc, 50k:tc:0.5."""
+        """One step of a schedule: 50%:0.01, 50k:tc, 50k:tc:0.5; 90s:0.01 is from a second of training on."""
         where, _, how = part.partition(":")
         name, colon, rate = how.partition(":")
         if name in RULES:
@@ -251,6 +276,8 @@ class TrainOptions:
                 f"not {shorten(part)!r}"
             ) from error
         check_rate(alpha)
+        if where.endswith("s"):
+            return Phase(parse_time(where, name="a step of the schedule"), True, method, alpha)
         if not where.endswith("%"):
             return Phase(parse_count(where, name="a step of the schedule"), False, method, alpha)
         try:
@@ -269,6 +296,8 @@ class TrainOptions:
 
     def changed(self, given: dict[str, Any]) -> "TrainOptions":
         """These options with the changes of a resume; refuse a change that contradicts what was learned so far."""
+        if given.get("cool_down", self.cool_down) != self.cool_down:
+            raise InputError("--cool-down branches from a run into a new one: give it without --resume")
         other = replace(self, **given)
         for field_name in self.contradictions(other):
             if field_name in given:
@@ -279,7 +308,8 @@ class TrainOptions:
                     f"the run was started with {name} {before}, so it cannot continue with {name} {now}; leave {option} out"
                 )
         if self.phases() != other.phases():
-            raise InputError("the schedule is in percent of the run, so its --games or --time cannot change when it is resumed")
+            why = "the schedule is in percent of the run" if self.cool_down is None else "the rate falls at the end of the run"
+            raise InputError(f"{why}, so its --games or --time cannot change when it is resumed")
         return other
 
     def contradictions(self, other: "TrainOptions") -> list[str]:
@@ -300,6 +330,8 @@ def normalise(given: dict[str, Any]) -> dict[str, Any]:
             values[name] = parse_time(values[name], name=name.replace("_", "-"))
     if values.get("alpha") is not None:
         values["alpha"] = parse_rate(values["alpha"])
+    if values.get("cool_down") is not None:
+        values["cool_down"] = str(values["cool_down"])
     return values
 
 

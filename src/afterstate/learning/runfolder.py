@@ -27,7 +27,7 @@ class RunFolder:
     """Where a training run keeps what it has learned and measured."""
 
     def __init__(self, path: Path | str) -> None:
-        self._root: Path | None = None  # where to look for a free name, for a new run without one
+        self._stem: Path | None = None  # of names, for a new run without one
         self._move(Path(path))
 
     def _move(self, path: Path) -> None:
@@ -41,10 +41,16 @@ class RunFolder:
         self.report = path / "report"
 
     @classmethod
-    def plan(cls, path: Path | str | None, options: TrainOptions, *, room: int = 0, root: Path = ROOT) -> "RunFolder":
-        """Choose the folder of a new run: it must be free, with `room` bytes on its disk; if unnamed, the next in `root`."""
-        folder = cls(path) if path is not None else cls(_free_name(options, root))
-        folder._root = root if path is None else None
+    def plan(
+        cls, path: Path | str | None, options: TrainOptions, *, room: int = 0, root: Path = ROOT, stem: str | None = None
+    ) -> "RunFolder":
+        """Choose the folder of a new run: it must be free, with `room` bytes on its disk.
+
+        If unnamed, it is the next free one of stem-1, stem-2, ... in `root`; the stem is made from the options, if not given.
+        """
+        start = root / (stem or _stem(options))
+        folder = cls(_free_name(start) if path is None else path)
+        folder._stem = start if path is None else None
         if is_file(folder.path) or (is_folder(folder.path) and any(folder.path.iterdir())):
             raise folder._taken()
         folder._check_room(room)
@@ -56,7 +62,12 @@ class RunFolder:
         return FileError(f"{self.path} exists and is not a run: choose another name with --run")
 
     def make(self, options: TrainOptions) -> None:
-        """Make the folder and write the options to it.
+        """Make the folder and write the options to it."""
+        self.take()
+        self.write_config(options)
+
+    def take(self) -> None:
+        """Make the folder, which is no run before its options are written to it.
 
         Of several runs that are started at the same time, the one that makes checkpoints/ has the folder. The others take the
         next free name, or fail if the name was given.
@@ -70,13 +81,12 @@ class RunFolder:
                     sync_folder(parent)
                 break
             except FileExistsError as error:
-                if self._root is None or not is_folder(self._root):
+                if self._stem is None or not is_folder(self._stem.parent):
                     raise self._taken() from error
-                self._move(_free_name(options, self._root))
+                self._move(_free_name(self._stem))
             except OSError as error:
                 raise FileError(f"cannot make the run folder {self.path}: {error.strerror}") from error
         self.make_folders()
-        self.write_config(options)
 
     def make_folders(self) -> None:
         """Make the folders for checkpoints and plots, if they are not there."""
@@ -219,11 +229,14 @@ def options_as_dict(options: TrainOptions) -> dict[str, Any]:
     return {name.rstrip("_"): value for name, value in asdict(options).items() if value is not None}
 
 
-def _free_name(options: TrainOptions, root: Path) -> Path:
-    """The next free name in a folder: runs/2048-4x6-td-1."""
+def _stem(options: TrainOptions) -> str:
     network = (options.network or "").replace(",", "-")
-    stem = f"{options.game}-{network if len(network) < 30 else 'patterns'}-{options.method}"
+    return f"{options.game}-{network if len(network) < 30 else 'patterns'}-{options.method}"
+
+
+def _free_name(stem: Path) -> Path:
+    """The next free name: runs/2048-4x6-td-1."""
     number = 1
-    while os.path.lexists(root / f"{stem}-{number}"):
+    while os.path.lexists(name := stem.with_name(f"{stem.name}-{number}")):
         number += 1
-    return root / f"{stem}-{number}"
+    return name

@@ -148,6 +148,12 @@ class ModelFile:
         """The same, into memory that is 0; type and shape must be those of the file."""
         self._file.read_into(name, array)
 
+    def copy(self, path: Path, training: Training) -> None:
+        """Write all of this file again, with another record of its training."""
+        header = {key: text for key, text in self.header.items() if key not in _CHECKS}
+        tensors = {name: self._file.read(name) for name in self._file.tensors}
+        write_tensors(path, header | {"format": FORMAT, "training": json.dumps(training.as_dict())}, tensors)
+
 
 class ForeignModel(ModelFile):
     """A weight file of another program, with the same methods."""
