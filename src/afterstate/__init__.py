@@ -16,9 +16,18 @@ if TYPE_CHECKING:
 
     __version__: str
 
-    from afterstate.api import load, train, training_games
+    from afterstate.api import evaluate, load, train, training_games
     from afterstate.engine.record import Record, replay
-    from afterstate.errors import AfterstateError, DivergedError, FileError, GameError, InputError, ModelError, ResourceError
+    from afterstate.errors import (
+        AfterstateError,
+        ClusterError,
+        DivergedError,
+        FileError,
+        GameError,
+        InputError,
+        ModelError,
+        ResourceError,
+    )
     from afterstate.games.arrays import Positions
     from afterstate.games.check import GameReport, check_game
     from afterstate.games.game import Afterstate, Game, Outcome, Slide, State, make
@@ -31,7 +40,6 @@ if TYPE_CHECKING:
     from afterstate.play.comparison import Comparison, compare
     from afterstate.play.episode_line import episode_line
     from afterstate.play.episodes import Episode, read_episodes
-    from afterstate.play.evaluation import evaluate
     from afterstate.play.judge import Verdict, judge
     from afterstate.play.players import (
         Environment,
@@ -49,10 +57,10 @@ if TYPE_CHECKING:
 
 # where each name lives; loaded on first use, so that `import afterstate` stays quick
 _HOMES = {
-    "afterstate.api": ("load", "train", "training_games"),
+    "afterstate.api": ("evaluate", "load", "train", "training_games"),
     "afterstate.engine.record": ("Record", "replay"),
     "afterstate.errors": (
-        *("AfterstateError", "DivergedError", "FileError", "GameError"),
+        *("AfterstateError", "ClusterError", "DivergedError", "FileError", "GameError"),
         *("InputError", "ModelError", "ResourceError"),
     ),
     "afterstate.games.arrays": ("Positions",),
@@ -67,7 +75,6 @@ _HOMES = {
     "afterstate.play.comparison": ("Comparison", "compare"),
     "afterstate.play.episode_line": ("episode_line",),
     "afterstate.play.episodes": ("Episode", "read_episodes"),
-    "afterstate.play.evaluation": ("evaluate",),
     "afterstate.play.judge": ("Verdict", "judge"),
     "afterstate.play.players": (
         *("Environment", "NetworkPlayer", "Player"),
@@ -85,6 +92,7 @@ __all__ = [
     "Agent",
     "Choice",
     "Choices",
+    "ClusterError",
     "Comparison",
     "DivergedError",
     "Environment",

@@ -1,13 +1,13 @@
-"""Functions to call from Python: train a player, load one."""
+"""Functions to call from Python: train a player, load one, measure it."""
 
 import threading
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, SupportsIndex, Unpack
 
 from afterstate.errors import InputError
 from afterstate.games.game import Game
-from afterstate.games.results import Episodes
+from afterstate.games.results import Episodes, Summary
 from afterstate.learning.cooling import cool_down, is_branch
 from afterstate.learning.gamesfile import GamesFile
 from afterstate.learning.options import A_FUNCTION, TrainGiven, TrainOptions, ask_rate, normalise
@@ -21,7 +21,9 @@ from afterstate.learning.trainer import resume as go_on
 from afterstate.learning.trainer import train as begin
 from afterstate.network.modelfile import load_model
 from afterstate.network.network import Network
-from afterstate.units import check_keywords
+from afterstate.play.agent import Agent
+from afterstate.play.evaluation import measure
+from afterstate.units import check_keywords, plain
 
 
 def train(
@@ -116,6 +118,40 @@ def load(path: Path | str, *, game: Game | None = None) -> Network:
     `game` is the one that it must be for. A game of your program that `make` does not know must be given.
     """
     return load_model(find_model(path), game=game)
+
+
+def evaluate(
+    agent: Agent,
+    *,
+    games: SupportsIndex | str = 1000,
+    seed: SupportsIndex = 1,
+    threads: SupportsIndex | None = None,
+    until: SupportsIndex | None = None,
+    cluster: str | None = None,
+) -> Summary:
+    """Play `games` games with learning off. The same seed gives the same games, with any number of threads.
+
+    >>> summary = evaluate(Agent(load("runs/mine")), games=100, seed=2)
+    >>> summary.games, summary.win_tile
+    (100, 2048)
+    >>> summary.mean > 5 * summary.interval
+    True
+
+    `episodes` of the result are the games one by one: scores, moves and largest tiles, as arrays.
+
+    With `until`, a game ends as soon as that tile is on the board, such as 2048. The scores are then those at that moment.
+
+    With `cluster` a Ray cluster plays them: "HOST:PORT" of its head, "auto" for the one that runs on this machine, or "local"
+    to start one. `threads` are then those of each worker, 1 by default. The games are the same.
+
+    The exception to the first rule is an agent with a `move_time`: how deep it searches in that time varies.
+    """
+    play = None
+    if cluster is not None:
+        from afterstate.cluster.evaluation import play_on
+
+        play = play_on(cluster)
+    return measure(agent, games=games, seed=seed, threads=threads, until=plain(until), play=play).finished(agent.network.game)
 
 
 def training_games(run: Path | str, *, game: Game | None = None) -> Episodes:

@@ -12,7 +12,7 @@ from afterstate.games.results import Summary
 from afterstate.intervals import welch
 from afterstate.network.network import Network
 from afterstate.play.agent import Agent
-from afterstate.play.evaluation import evaluate
+from afterstate.play.evaluation import measure
 
 Contender = Agent | Network | Summary
 Unit = Literal["game", "network"]
@@ -129,7 +129,8 @@ def _network(player: Agent | Network) -> Network:
 def _measured(player: Contender, games: SupportsIndex | str, seed: SupportsIndex, threads: SupportsIndex | None) -> Summary:
     if isinstance(player, Summary):
         return player
-    return evaluate(Agent(player) if isinstance(player, Network) else player, games=games, seed=seed, threads=threads)
+    agent = Agent(player) if isinstance(player, Network) else player
+    return measure(agent, games=games, seed=seed, threads=threads).finished(agent.network.game)
 
 
 def _side(summaries: Sequence[Summary]) -> Side:
