@@ -88,9 +88,9 @@ class InFolder(Keeper):
 
     writes = True
 
-    def __init__(self, folder: RunFolder, game: Game) -> None:
+    def __init__(self, folder: RunFolder, plan: Plan) -> None:
         self.folder = folder
-        self.log = RunLog(folder, game)
+        self.log = RunLog(folder, plan.game)
 
     @property
     def path(self) -> Path:

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, time
 from typing import IO, SupportsIndex
@@ -33,6 +33,12 @@ class Evaluation:
     stopped: bool
     search: SearchStatistics | None = None  # statistics of the player's search, if it searches
 
+    def finished(self) -> Summary:
+        """The summary of all games; a KeyboardInterrupt if it was stopped."""
+        if self.summary is None or self.stopped:
+            raise KeyboardInterrupt
+        return self.summary
+
 
 class _NothingPlayedError(Exception):
     """It was stopped before the first game was finished."""
@@ -54,10 +60,7 @@ def evaluate(
 
     The exception to the first rule is an agent with a `move_time`: how deep it searches in that time varies.
     """
-    evaluation = measure(agent, games=games, seed=seed, threads=threads, until=plain(until))
-    if evaluation.summary is None or evaluation.stopped:
-        raise KeyboardInterrupt
-    return replace(evaluation.summary, episodes=evaluation.results.episodes(agent.network.game))
+    return measure(agent, games=games, seed=seed, threads=threads, until=plain(until)).finished()
 
 
 def measure(
