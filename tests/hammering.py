@@ -84,14 +84,28 @@ async def answer(reader: asyncio.StreamReader) -> tuple[int, bool]:
 
 
 async def _client(port: int, count: int, seed: int, load: Load) -> None:
-    """One client: its requests one after the other, on one connection as long as the server keeps it."""
+    """One client: its requests one after the other, on one connection as long as the server keeps it.
+
+    The server may close a connection that was idle for a while, just as the next request is under way. As browsers do, the
+    client then asks again on a new connection. A new one must not be closed before its answer.
+    """
     draw = random.Random(seed)
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    used = False
     for _ in range(count):
         expected, text = draw.choice(MIX)
         began = time.perf_counter()
-        writer.write(text)
-        status, stays = await answer(reader)
+        try:
+            writer.write(text)
+            status, stays = await answer(reader)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            writer.close()
+            if not used:
+                raise
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(text)
+            status, stays = await answer(reader)
+        used = True
         load.seconds.append(time.perf_counter() - began)
         load.statuses[status] += 1
         if status not in {expected, 503}:
@@ -99,6 +113,7 @@ async def _client(port: int, count: int, seed: int, load: Load) -> None:
         if not stays:
             writer.close()
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            used = False
     writer.close()
 
 

@@ -16,12 +16,13 @@ import pytest
 import ray
 
 import afterstate as af
+from afterstate.cli.main import Exit
 from afterstate.cluster import evaluation as cluster_evaluation
 from afterstate.cluster.evaluation import play_on
 from afterstate.engine.workers import Share
 from afterstate.errors import ClusterError, InputError
 from afterstate.play.evaluation import Evaluation, measure
-from commandline import PATIENCE, PROGRAM, Exit, done, run
+from commandline import PATIENCE, PROGRAM, done, run
 from processes import SOON, are_gone, family, kill, named, second_node, wait_until
 
 PLAYING = "ray::_play_chunk"  # what a worker calls itself while it plays
@@ -34,7 +35,7 @@ def agent(original: Path) -> af.Agent:
 
 def same(one: Evaluation, other: Evaluation) -> bool:
     """Whether two evaluations are of the same games."""
-    return all(np.array_equal(*pair) for pair in zip(one.results, other.results, strict=True))
+    return all(np.array_equal(left, right) for left, right in zip(one.results, other.results, strict=True))
 
 
 def timeless(path: Path) -> list[str]:

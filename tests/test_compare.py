@@ -2,13 +2,14 @@
 
 import math
 import random
+from dataclasses import replace
 from statistics import fmean, stdev
 
 import numpy as np
 import pytest
 
 import afterstate as af
-from afterstate.games.results import Episodes, Results, Summary, make_results, summarise
+from afterstate.games.results import Episodes, Summary, make_results, summarise
 from afterstate.intervals import t_quantile, welch
 
 
@@ -17,8 +18,7 @@ def summary_of(*scores: int) -> Summary:
     results = make_results(len(scores))
     results.scores[:] = scores
     results.largest[:] = 5
-    found = summarise(af.make("2048"), results, 1.0)
-    return Summary(**(vars(found) | {"episodes": results.episodes(af.make("2048"))}))
+    return summarise(af.make("2048"), results, 1.0)
 
 
 def test_welch_by_its_formula() -> None:
@@ -100,8 +100,7 @@ def test_a_single_game_proves_nothing() -> None:
 
 def test_what_cannot_be_compared() -> None:
     game = af.make("2048")
-    bare = summarise(game, Results(np.array([4]), np.array([2]), np.array([1], np.uint8)), 1.0)
-    assert bare.episodes is None
+    bare = replace(summary_of(1, 2), episodes=Episodes())
     for wrong, words in (
         ([], "there is nothing to compare: b is empty"),
         (bare, "b is a summary without its games"),
@@ -111,4 +110,3 @@ def test_what_cannot_be_compared() -> None:
             af.compare(summary_of(1, 2), wrong)  # type: ignore[arg-type]
     with pytest.raises(af.InputError, match="a and b play different games"):
         af.compare(af.Network(game, "01"), af.Network(af.make("2048", size="3x3"), "01"), games=2)
-    assert isinstance(summary_of(1).episodes, Episodes)

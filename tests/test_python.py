@@ -131,9 +131,9 @@ def test_callbacks_see_every_block_and_evaluation(kept: af.Run) -> None:
     means = {(record["kind"], record["games"]): record["mean"] for record in kept.metrics}
     assert all(means["block", games] == block.mean for games, block in blocks)
     assert all(means["eval", games] == each.mean for games, each in evals)
-    scores = [block.episodes.scores for _, block in blocks if block.episodes is not None]
+    scores = [block.episodes.scores for _, block in blocks]
     assert np.array_equal(np.concatenate(scores), kept.episodes.scores[:400]), "games of a block stay what they were"
-    assert all(each.episodes is not None and each.episodes.scores.mean() == each.mean for _, each in evals)
+    assert all(each.episodes.scores.mean() == each.mean for _, each in evals)
 
 
 @pytest.mark.parametrize("answer", [True, np.True_])
@@ -418,8 +418,6 @@ def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
     assert agent.choose(found.network.game.start(af.Random(np.int64(1)))).move is not None  # type: ignore[arg-type]
     some = af.evaluate(af.Agent(found.network), games=np.int64(20), seed=np.int32(5), threads=np.int64(2), until=np.int64(64))
     same = af.evaluate(af.Agent(found.network), games=20, seed=5, until=64)
-    assert some.episodes is not None
-    assert same.episodes is not None
     assert np.array_equal(some.episodes.scores, same.episodes.scores)
     assert (some.until, some.win_tile, type(some.games)) == (64, 64, int)
     with pytest.raises(af.InputError, match="games must be at least 1, not 0"):
@@ -433,7 +431,6 @@ def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
 def test_an_evaluation_has_its_games(kept: af.Run) -> None:
     summary = af.evaluate(af.Agent(kept.network), games="1k", seed=5)
     games = summary.episodes
-    assert games is not None
     assert (summary.games, len(games.scores), len(games.moves), len(games.largest)) == (1000,) * 4
     assert summary.mean == games.scores.mean()
     assert summary.maximum == games.scores.max()

@@ -24,8 +24,7 @@ agent = af.Agent(run.network, depth=2)
 af.Agent(run.network, dept=2)  # wrong
 summary = af.evaluate(agent, games="1k", seed=np.int64(2))
 summary.medain  # wrong
-if summary.episodes is not None:
-    summary.episodes.scores.mean()
+summary.episodes.scores.mean()
 found = af.compare([run.network, agent], summary, games=100)
 found.diference  # wrong
 af.compare(run.network, "runs/mine")  # wrong

@@ -151,7 +151,7 @@ def evaluate(
         from afterstate.cluster.evaluation import play_on
 
         play = play_on(cluster)
-    return measure(agent, games=games, seed=seed, threads=threads, until=plain(until), play=play).finished(agent.network.game)
+    return measure(agent, games=games, seed=seed, threads=threads, until=plain(until), play=play).finished()
 
 
 def training_games(run: Path | str, *, game: Game | None = None) -> Episodes:

@@ -19,9 +19,9 @@ from afterstate.units import format_rate, format_time
 class Episodes:
     """Games one by one, in the order of their numbers; zeros where the result of a game was lost."""
 
-    scores: NDArray[np.int64]
-    moves: NDArray[np.int64]
-    largest: NDArray[np.int64]  # the face of the largest tile
+    scores: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    moves: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    largest: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))  # the face of the largest tile
 
 
 class Results(NamedTuple):
@@ -78,7 +78,7 @@ class Summary:
     moves: int
     seconds: float
     until: int | None = None  # the tile that ended a game as soon as it was there; None if games were played to their end
-    episodes: Episodes | None = field(default=None, compare=False, repr=False)  # the games themselves, where they are kept
+    episodes: Episodes = field(default_factory=Episodes, compare=False, repr=False)  # the games themselves
 
     @property
     def moves_per_s(self) -> float:
@@ -172,6 +172,7 @@ def summarise(game: Game, results: Results, seconds: float, *, until: int | None
         moves=int(results.moves.sum()),
         seconds=seconds,
         until=until,
+        episodes=results.episodes(game),
     )
 
 

@@ -305,7 +305,7 @@ class Trainer:
             self._give_up("has collapsed", why)
         if warning := self.watch.warning:
             record["warning"] = warning
-        state.usual, games = usual_tile(state.results), state.results.episodes(self.plan.game)
+        state.usual = usual_tile(state.results)
         self.keeper.add(record)
         saved: Path | None = None
         if stretch is not None and is_better(stretch, self.best, self.options.best):
@@ -313,7 +313,7 @@ class Trainer:
             self.best = stretch
         self.team.forget_sums()
         state.in_block, state.block_seconds = 0, 0.0
-        self.listener.on_block(state.games, replace(block, episodes=games))
+        self.listener.on_block(state.games, block)
         if warning:
             self.listener.on_warning(warning)
         if self.best is not None and saved is not None:
@@ -360,7 +360,7 @@ class Trainer:
             self.keeper.keep_snapshot(self._player(), games)
         self.keeper.add(record)
         self.state.evaluated = games
-        self.listener.on_eval(games, replace(summary, episodes=results.episodes(self.plan.game)), points)
+        self.listener.on_eval(games, summary, points)
 
     # --- checkpoints ---------------------------------------------------------------------------------------------------
 

@@ -109,7 +109,7 @@ def _players(given: Contender | Sequence[Contender], name: str) -> list[Contende
     for player in players:
         if not isinstance(player, Agent | Network | Summary):
             raise InputError(f"{name} is agents, networks or what evaluate() returned, not {type(player).__name__}")
-        if isinstance(player, Summary) and player.episodes is None:
+        if isinstance(player, Summary) and len(player.episodes.scores) != player.games:
             raise InputError(f"{name} is a summary without its games: give what evaluate() returned")
     return players
 
@@ -130,7 +130,7 @@ def _measured(player: Contender, games: SupportsIndex | str, seed: SupportsIndex
     if isinstance(player, Summary):
         return player
     agent = Agent(player) if isinstance(player, Network) else player
-    return measure(agent, games=games, seed=seed, threads=threads).finished(agent.network.game)
+    return measure(agent, games=games, seed=seed, threads=threads).finished()
 
 
 def _side(summaries: Sequence[Summary]) -> Side:
@@ -138,6 +138,5 @@ def _side(summaries: Sequence[Summary]) -> Side:
         means = np.array([summary.mean for summary in summaries])
         return Side(tuple(summaries), "network", float(means.mean()), float(means.std(ddof=1)))
     summary = summaries[0]
-    assert summary.episodes is not None
     deviation = float(summary.episodes.scores.std(ddof=1)) if summary.games > 1 else math.nan
     return Side((summary,), "game", summary.mean, deviation)

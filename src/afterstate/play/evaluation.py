@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, time
 from typing import IO, SupportsIndex
@@ -44,11 +44,11 @@ class Evaluation:
     stopped: bool
     search: SearchStatistics | None = None  # statistics of the player's search, if it searches
 
-    def finished(self, game: Game) -> Summary:
-        """The summary of all games, with the games one by one; a KeyboardInterrupt if it was stopped."""
+    def finished(self) -> Summary:
+        """The summary of all games; a KeyboardInterrupt if it was stopped."""
         if self.summary is None or self.stopped:
             raise KeyboardInterrupt
-        return replace(self.summary, episodes=self.results.episodes(game))
+        return self.summary
 
 
 Tick = Callable[[Share], None]
