@@ -9,7 +9,7 @@ MONO = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 SIGNS = ("#e0701a", "#3b8fd0")  # above and below 0; both can be seen on white and on black
 ACCENT = "#d2691e"
 SOFT = "opacity: .68"
-_STACK = "display: flex; flex-direction: column; align-items: flex-start; gap: .6em"
+_STACK = "display: flex; flex-direction: column; align-items: flex-start; align-self: center; gap: .6em"
 _CELL = "padding: .15em .9em .15em 0; border: 0; text-align: {}; vertical-align: middle; white-space: nowrap; background: none"
 
 
