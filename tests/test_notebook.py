@@ -53,7 +53,7 @@ def test_links_of_the_notebook_lead_somewhere(tour: Any) -> None:
 
 def test_the_tour_shows_every_step(executed: Any) -> None:
     assert 'role="img"' in html_of(executed, "state")
-    assert "after a slide, reward 12" in html_of(executed, "after")
+    assert "a tile is due · reward 12" in html_of(executed, "after")
     curve = html_of(executed, "run")
     assert "4k" in curve
     assert curve.count("<circle") == 4

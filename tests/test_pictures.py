@@ -114,7 +114,7 @@ def test_an_afterstate_shows_its_reward(game: Game) -> None:
     assert after is not None
     drawn = shown(after)
     assert board(drawn) == faces(game, after)
-    assert texts(drawn)[-1] == "after a slide, reward 4"
+    assert texts(drawn)[-1] == "a tile is due · reward 4"
 
 
 def test_threes_shows_the_next_tile_and_has_its_own_colours() -> None:
@@ -122,8 +122,11 @@ def test_threes_shows_the_next_tile_and_has_its_own_colours() -> None:
     state = threes.parse(threes.example)
     drawn = shown(state)
     assert board(drawn) == faces(threes, state)
-    assert "next" in texts(drawn)[-1]
+    assert texts(drawn)[-1] == "bag 23 · next 1"
     assert ("1", "#065da0") in board(drawn)
+    after = threes.slide(state, "down")
+    assert after is not None
+    assert texts(shown(after))[-1] == f"bag 23 · next 1 · slid D · a tile is due · reward {after.reward}"
 
 
 def test_an_outcome_shows_its_probability(game: Game) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from afterstate.games.game import Game
     from afterstate.games.state import Outcome
 
+DUE = "a tile is due"  # as Threes! says it
 MOST = 12  # boards of many positions
 SMALL = 24.0  # pixels of a cell where there are many boards
 
@@ -35,10 +36,11 @@ def board_of(position: Any, *, cell: float = 44.0) -> Markup:
 
 def beside(position: Any) -> str:
     """What a position says besides its tiles: the next tile of Threes!, the reward of the slide that led to it."""
-    words = [position.game.format(position).partition("|")[2].strip()]
+    words = [word.strip() for word in position.game.format(position).split("|")[1:]]
     if hasattr(position, "reward"):
-        words.append(f"after a slide, reward {position.reward:,}")
-    return ", ".join(word for word in words if word)
+        words += [] if DUE in words else [DUE]
+        words.append(f"reward {position.reward:,}")
+    return " · ".join(words)
 
 
 def show_positions(positions: "Positions") -> Markup:

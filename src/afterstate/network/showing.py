@@ -47,4 +47,4 @@ def show_explanation(told: "Explanation") -> Markup:
     if len(shares) > MOST:
         rest = sum(share.value for share in shares[MOST:])
         rows.append([f"{len(shares) - MOST} more", f"{rest:,.1f}", ""])
-    return panel(*parts, table(rows, heads=("pattern", "adds", ""), sides="lrl"))
+    return panel(*parts, stack(table(rows, heads=("pattern", "adds", ""), sides="lrl")))

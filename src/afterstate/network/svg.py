@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from afterstate.bitboard import Shape
 from afterstate.network.patterns import parse_pattern, places_of
 from afterstate.pictures.markup import Markup, tag
+from afterstate.pictures.panel import MONO
 
 MADE = "<!-- drawn by Afterstate -->"  # tells our own files from others
 STEP, SIDE, GAP = 16, 14, 18  # pixels: from cell to cell, of a cell, between boards
@@ -48,7 +49,7 @@ def draw_patterns(patterns: Sequence[str], shape: Shape, *, symmetry: int = 1, s
     return tag(
         "svg", tag("title", f"patterns {', '.join(patterns)}"), *drawn, xmlns="http://www.w3.org/2000/svg",
         viewBox=f"0 0 {width} {height}", width=width, height=height, role="img", style=style,
-        font_family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace",
+        font_family=MONO,
     )  # fmt: skip
 
 

@@ -9,13 +9,13 @@ MONO = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 SIGNS = ("#e0701a", "#3b8fd0")  # above and below 0; both can be seen on white and on black
 ACCENT = "#d2691e"
 SOFT = "opacity: .68"
-_STACK = "display: flex; flex-direction: column; align-items: flex-start; gap: .6em"
+_STACK = "display: flex; flex-direction: column; align-items: flex-start; align-self: center; gap: .6em"
 _CELL = "padding: .15em .9em .15em 0; border: 0; text-align: {}; vertical-align: middle; white-space: nowrap; background: none"
 
 
 def panel(*parts: str) -> Markup:
     """Parts side by side, or below each other where there is no room."""
-    style = f"display: flex; flex-wrap: wrap; gap: .8em 2em; align-items: center; padding: .3em 0; font: 13px/1.5 {FONT}"
+    style = f"display: flex; flex-wrap: wrap; gap: .8em 2em; align-items: flex-start; padding: .3em 0; font: 13px/1.5 {FONT}"
     return tag("div", *parts, style=style)
 
 
@@ -30,9 +30,11 @@ def line(text: str, *, soft: bool = False) -> Markup:
 
 
 def captioned(picture: str, caption: str) -> Markup:
-    """A picture with a line below it, if there is anything to say."""
-    below = [tag("div", caption, style=f"text-align: center; font: 13px/1.8 {FONT}; {SOFT}")] if caption else []
-    return tag("div", picture, *below, style="width: fit-content; line-height: 0")
+    """A picture with words below it, if there is anything to say. They are not wider than the picture."""
+    below = (
+        [tag("div", caption, style=f"padding-top: .3em; text-align: center; font: 13px/1.4 {FONT}; {SOFT}")] if caption else []
+    )
+    return tag("div", picture, *below, style="width: min-content; line-height: 0")
 
 
 def cards(figures: Sequence[tuple[str, str]]) -> Markup:
