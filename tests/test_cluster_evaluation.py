@@ -35,7 +35,8 @@ def agent(original: Path) -> af.Agent:
 
 def same(one: Evaluation, other: Evaluation) -> bool:
     """Whether two evaluations are of the same games."""
-    return all(np.array_equal(left, right) for left, right in zip(one.results, other.results, strict=True))
+    pairs = ((one.results.scores, other.results.scores), (one.results.moves, other.results.moves))
+    return all(np.array_equal(*pair) for pair in (*pairs, (one.results.largest, other.results.largest)))
 
 
 def timeless(path: Path) -> list[str]:
