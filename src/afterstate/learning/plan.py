@@ -95,11 +95,16 @@ def make_plan(options: TrainOptions) -> Plan:
     return Plan(resolved, game, large, small, symmetry, stages, context, tuple(resolved.phases()))
 
 
-def new_network(plan: Plan) -> Network:
-    """A fresh network, if there is memory for it, for what its rules keep, and for folding it."""
+def count_bytes(plan: Plan) -> int:
+    """The memory that a run needs: for its network, for what its rules keep, and for folding it."""
     sets = len(plan.stages) * plan.game.sight(plan.context)[1]
     folded = count_weights(plan.large, sets) if plan.small else 0
-    check_memory(4 * (plan.numbers * count_weights(plan.patterns, sets) + folded))
+    return 4 * (plan.numbers * count_weights(plan.patterns, sets) + folded)
+
+
+def new_network(plan: Plan) -> Network:
+    """A fresh network, if there is memory for all that the run needs."""
+    check_memory(count_bytes(plan))
     return Network(
         plan.game, plan.patterns, symmetry=plan.symmetry, target=plan.options.target, stages=plan.stages, context=plan.context
     )
