@@ -2,7 +2,7 @@
 
 Each training runs to the next comparison, saves, and gives its processor back. A trial is compared once all its seeds are
 there: ASHA lets it go on if it is among the best so far at this comparison. A task that is killed is started again by Ray, and
-goes on from its checkpoint. docs/sweeps.md says why Tune does not run the trials as well.
+goes on from its checkpoint. docs/notebook.md says why Tune does not run the trials as well.
 """
 
 import threading
