@@ -17,7 +17,9 @@ from afterstate.api import train
 from afterstate.cluster.sweeps.file import Sweep, Trial, parse_sweep
 from afterstate.cluster.sweeps.folder import Result, Standing, SweepFolder, rank
 from afterstate.cluster.sweeps.halving import Halving, Job, Watcher, run_sweep
+from afterstate.cluster.sweeps.trial import Leg, train_leg
 from afterstate.errors import FileError, ResourceError
+from afterstate.learning.runfolder import RunFolder
 from commandline import PATIENCE, PNG, PROGRAM, contents, learned, no_traceback, read_json, read_metrics, run
 
 SMALL = """
@@ -279,6 +281,35 @@ def test_a_trial_that_fails_does_not_end_the_others(cluster: str, tmp_path: Path
     assert folder.standings[1].ended == "failed"
     assert "unknown key 'nonsense'" in str(folder.standings[1].error)
     assert folder.standings[2].ended == folder.standings[0].ended == "done"
+
+
+def test_all_trials_fail(cluster: str, tmp_path: Path) -> None:
+    (tmp_path / "bad.toml").write_text(
+        "games = 20000\n[train]\nnetwork = '0123'\nblock = 1000\nfrom = 'nothing.safetensors'\n[vary]\nalpha = [0.1]\n"
+    )
+    result = run("sweep", tmp_path / "bad.toml", "--run", tmp_path / "sweep", "--cluster", cluster)
+    assert result.code == 8
+    assert "there is no model or run nothing.safetensors" in result.out
+
+
+def test_a_training_waits_for_one_that_is_ending(tmp_path: Path) -> None:
+    sweep = small()
+    folder = RunFolder(tmp_path / "run")
+    folder.path.mkdir()
+    held, release = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with folder.hold():
+            held.set()
+            release.wait(10)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait(10)
+    threading.Timer(0.5, release.set).start()
+    report = train_leg(Leg(folder.path, sweep.run_options(sweep.trials[0], 1), 300, "games"))
+    holder.join()
+    assert (report.error, report.games) == (None, 300)
 
 
 def test_a_network_that_no_node_can_hold(cluster: str, tmp_path: Path) -> None:

@@ -59,7 +59,8 @@ def sweep(
     has one thread, unless [train] has threads, and as many run at once as there are processors and memory.
 
     The folder gets trials.jsonl, results.csv, sweep.png, and a run folder for each training. Only the best trial keeps its
-    networks (keep = N keeps those of N). Ctrl-C stops a sweep cleanly, and --run DIR --resume continues it.
+    networks (keep = N keeps those of N). Ctrl-C stops a sweep cleanly, and --run DIR --resume continues it. If all trials
+    fail, the exit code is 8.
     """
     if resume and (run is None or file is not None):
         raise InputError("say which sweep to continue, and give no file: afterstate sweep --run DIR --resume")
@@ -111,6 +112,7 @@ class _Live:
     def __enter__(self) -> "_Live":
         if self.live is not None:
             self.live.__enter__()
+            self.live.update("starting Ray ...", refresh=True)
         return self
 
     def __exit__(self, *error: Any) -> None:
@@ -168,3 +170,5 @@ def _finish(folder: "SweepFolder", outcome: "Outcome", as_json: bool) -> None:
             print(f"continue: afterstate sweep --run {name} --resume")
     if outcome.stopped:
         raise typer.Exit(130)
+    if all(standing.ended == "failed" for standing in folder.standings.values()):
+        raise typer.Exit(8)

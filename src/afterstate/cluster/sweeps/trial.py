@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from afterstate.errors import AfterstateError
-from afterstate.files import is_file
+from afterstate.files import is_file, is_folder, is_held
 from afterstate.games.results import Summary
 from afterstate.learning.options import TrainOptions
 from afterstate.learning.progress import Listener, Progress
 from afterstate.learning.runfolder import RunFolder
 from afterstate.learning.trainer import resume, train
 from afterstate.network.modelfile import read_training
+
+PATIENCE = 20.0  # seconds for another process to let go of a run
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ def train_leg(leg: Leg) -> Report:
 
 
 def _train(run: RunFolder, leg: Leg) -> None:
+    _wait_for(run)
     stop = threading.Event()
     listener = _Pause(leg.until, leg.by, stop)
     if is_file(run.config):
@@ -77,6 +80,13 @@ def _train(run: RunFolder, leg: Leg) -> None:
     else:
         shutil.rmtree(run.path, ignore_errors=True)  # what is left of a process that was killed while it made the folder
         train(leg.options, run=run.path, listener=listener, stop=stop)
+
+
+def _wait_for(run: RunFolder) -> None:
+    """Wait until nobody trains the run: who did before was killed, and its process may need a moment to end."""
+    deadline = time.monotonic() + PATIENCE
+    while is_folder(run.path) and is_held(run.path) and time.monotonic() < deadline:
+        time.sleep(0.2)
 
 
 def _is_there(run: RunFolder, leg: Leg) -> bool:
