@@ -1,13 +1,19 @@
 """A sweep's file: what varies, which trials are drawn, and errors that name the line."""
 
+import io
 import math
 import random
+import re
 from itertools import combinations
+from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from afterstate.bitboard import Shape
+from afterstate.cluster.sweeps.figures import best_drawn, sweep_table
 from afterstate.cluster.sweeps.file import line_of, load_sweep, parse_sweep, sweep_names
+from afterstate.cluster.sweeps.folder import Result, SweepFolder
 from afterstate.errors import FileError, InputError
 from afterstate.network.patterns import isomorphic_cells, parse_pattern, parse_patterns
 from afterstate.network.tuples import connected_patterns, count_sets, draw_set
@@ -189,3 +195,28 @@ def test_a_wrong_name_or_file(tmp_path_factory: pytest.TempPathFactory) -> None:
         assert result.code in (3, 4)
         assert message in result.error
     assert "say which sweep to continue" in run("sweep", "--resume").error
+
+
+# --- what people see -------------------------------------------------------------------------------------------------------
+
+
+def test_the_best_patterns_are_named_and_drawn(tmp_path: Path) -> None:
+    text = f"{TOP}{HALVING}[vary]\nnetwork = ['2x4', '0123,0145', '9x4']\n[reference]\nnetwork = '5x4'\n"
+    folder = SweepFolder.make(tmp_path / "sweep", parse_sweep("x", text, "x.toml"))
+    for number, at, score in [(0, 1000, 100.0), (1, 1000, 90.0), (2, 1000, 120.0), (3, 1000, 10.0), (2, 2000, 150.0)]:
+        folder.add_result(folder.standings[number].trial, Result(at, (score,), (int(at),), 1.0))
+    folder.add_end(folder.standings[3].trial, "failed", "it has diverged")
+    screen = Console(width=100, file=io.StringIO())
+    screen.print(sweep_table(folder))
+    screen.print(best_drawn(folder))
+    shown = screen.file.getvalue() if isinstance(screen.file, io.StringIO) else ""
+    rows = re.findall(r"^ *(\d) +(\d) +(\w+) +(\w+ games) +(\d+) *(\S+%)? +(.*?) *$", shown, re.MULTILINE)
+    assert rows == [
+        ("1", "2", "waiting", "2k games", "150", "+20.0%", "network 0123,0145"),
+        ("2", "0", "waiting", "1k games", "100", "", "network 5x4"),
+        ("3", "1", "waiting", "1k games", "90", "-10.0%", "network 2x4"),
+        ("4", "3", "failed", "1k games", "10", "-90.0%", "it has diverged"),
+    ]
+    assert "best: trial 2, network 0123,0145\n" in shown
+    assert re.search(r"0123 +0145 *\n■ ■ ■ ■ +■ ■ · ·", shown)
+    assert "second: trial 0, network 5x4" in shown

@@ -23,6 +23,8 @@ from afterstate.units import format_count, format_time
 MOST = 20  # trials in a table
 LABEL = 60  # characters of what is varied, in the plot's legend
 NAMED = 6  # trials with a colour of their own in the plot
+DRAWN = 3  # trials whose patterns are drawn
+_PLACES = ("best", "second", "third")
 _STATES = {"done": "green", "stopped": "grey50", "failed": "bold red", "training": "yellow", "waiting": "grey50"}
 
 
@@ -39,7 +41,13 @@ def sweep_table(folder: SweepFolder, running: Sequence[Job] = (), *, most: int =
     table = Table(box=None, padding=(0, 1), title=_title(folder), title_justify="left")
     ahead = [f"ahead of {reference.trial.label}"] if reference and len(reference.trial.label) < 20 else ["ahead"]
     for name in ("", "trial", "state", "after", "score", *(ahead if reference else []), "varied"):
-        table.add_column(name, justify="left" if name in {"varied", "state"} else "right", no_wrap=name != "varied")
+        last = name == "varied"
+        table.add_column(
+            name,
+            justify="left" if last or name == "state" else "right",
+            no_wrap=not last,
+            overflow="fold" if last else "ellipsis",
+        )
     ranked = rank(list(folder.standings.values()))
     ranked = [one for one in ranked if one.last or one.trial.number in active] or ranked
     for place, standing in enumerate(ranked[:most], start=1):
@@ -133,16 +141,19 @@ def now_running(folder: SweepFolder, running: Sequence[Job]) -> RenderableType:
 
 
 def best_drawn(folder: SweepFolder) -> RenderableType | None:
-    """The best trial in words, its patterns drawn if they were varied; None if none has a result."""
-    best = rank(list(folder.standings.values()))[0]
-    if best.last is None:
+    """The best trial in words; if networks were varied, the patterns of the best few; None if none has a result."""
+    best = [standing for standing in rank(list(folder.standings.values())) if standing.last][:DRAWN]
+    if not best:
         return None
-    options = folder.sweep.run_options(best.trial, folder.sweep.seeds[0])
-    text = f"best: trial {best.trial.number}, {best.trial.label}"
-    if "network" not in best.trial.varied:
-        return Text(text)
-    shape = Shape.parse(options.size)
-    return Group(Text(f"{text}\n"), PatternDrawings(parse_patterns(str(options.network), shape), shape))
+    lines = [Text(f"{name}: trial {one.trial.number}, {one.trial.label}") for name, one in zip(_PLACES, best, strict=False)]
+    if "network" not in best[0].trial.varied:
+        return lines[0]
+    parts: list[RenderableType] = []
+    for line, standing in zip(lines, best, strict=True):
+        options = folder.sweep.run_options(standing.trial, folder.sweep.seeds[0])
+        shape = Shape.parse(options.size)
+        parts += [line, Text(), PatternDrawings(parse_patterns(str(options.network), shape), shape)]
+    return Group(*parts)
 
 
 def sweep_as_dict(folder: SweepFolder, outcome: Outcome) -> dict[str, Any]:
