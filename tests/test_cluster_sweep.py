@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,9 @@ from afterstate.cluster.sweeps.halving import Halving, Job, Watcher, run_sweep
 from afterstate.cluster.sweeps.trial import Leg, train_leg
 from afterstate.errors import FileError, ResourceError
 from afterstate.learning.runfolder import RunFolder
+from afterstate.network.modelfile import read_training
 from commandline import PATIENCE, PNG, PROGRAM, contents, learned, no_traceback, read_json, read_metrics, run
+from processes import SOON, are_gone, family, kill, second_node, wait_until
 
 SMALL = """
 games = 1200
@@ -38,7 +39,6 @@ alpha = [0.3, 0.5, 0.001, 0.0001]
 alpha = 0.1
 """
 LONG = SMALL.replace("1200", "12000").replace("300", "3000")  # some seconds for each training
-SOON = 30.0  # seconds in which Ctrl-C must have ended everything
 
 
 def small(text: str = SMALL) -> Sweep:
@@ -228,44 +228,50 @@ def test_a_killed_worker_costs_no_game(cluster: str, tmp_path: Path) -> None:
     assert ours.games.read_bytes() == (alone.folder / "games.bin").read_bytes()
 
 
+def test_a_lost_node_costs_no_game(cluster: str, tmp_path: Path) -> None:
+    text = LONG.replace("[0.3, 0.5, 0.001, 0.0001]", "[0.3]").partition("[reference]")[0].replace("[1, 5]", "[5, 6, 7, 8]")
+    folder = SweepFolder.make(tmp_path / "sweep", small(text))
+    lost: set[int] = set()
+    with second_node(cluster, tmp_path) as node:
+
+        class Strikes(Watcher):
+            def on_tick(self, folder: SweepFolder, running: list[Job]) -> None:
+                runs = [folder.run(job.trial, job.seed).path for job in running]
+                if not lost and family(node.pid) & {process for path in runs for process in _holders(path)}:
+                    lost.update(family(node.pid))
+                    kill(lost)
+
+        run_sweep(folder, cluster=cluster, watcher=Strikes())
+    assert lost
+    (standing,) = folder.standings.values()
+    assert standing.ended == "done"
+    alone = train(network="0123,4567", alpha=0.3, games="12k", block="3k", threads=1, seed=5, run=tmp_path / "alone")
+    assert _without_clock(folder.run(standing.trial, 5).path) == _without_clock(alone.folder)
+    assert [len(read_metrics(folder.run(standing.trial, seed).path)) for seed in (5, 6, 7, 8)] == [4] * 4
+
+
 def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "long.toml").write_text(LONG.replace("12000", "3000000"))
     command = [*PROGRAM, "sweep", str(tmp_path / "long.toml"), "--run", str(tmp_path / "sweep")]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
     environment |= {"RAY_AUTH_TOKEN": "0" * 32}  # else Ray writes one to the home folder
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
-    with process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as process:
         try:
-            deadline = time.monotonic() + PATIENCE
-            while not list((tmp_path / "sweep").glob("trials/*/*/metrics.jsonl")) and time.monotonic() < deadline:
-                assert process.poll() is None
-                time.sleep(0.2)
-            began = time.monotonic()
+            wait_until(lambda: bool(list((tmp_path / "sweep").glob("trials/*/*/metrics.jsonl"))), PATIENCE)
+            processes = family(process.pid)
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=PATIENCE)
+            out, err = process.communicate(timeout=SOON)
         finally:
             process.kill()
-    assert time.monotonic() - began < SOON
     assert process.returncode == 130, err
     assert "Traceback" not in err
     assert f"continue: afterstate sweep --run {tmp_path / 'sweep'} --resume" in out
-    assert not _of_environment(f"sweep\0{tmp_path}")
+    assert are_gone(processes, SOON) == set()
     folder = SweepFolder.open(tmp_path / "sweep")
-    saved = [folder.run(trial, 1).last for trial in folder.sweep.trials if folder.run(trial, 1).config.exists()]
-    assert saved
-    assert all(path.exists() for path in saved)  # it was saved, not killed
-
-
-def _of_environment(text: str) -> list[int]:
-    """The processes whose command line holds a text."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if text.encode() in path.read_bytes():
-                found.append(int(path.parent.name))
-        except OSError:
-            continue
-    return found
+    begun = [run for trial in folder.sweep.trials for seed in (1, 5) if (run := folder.run(trial, seed)).config.exists()]
+    assert begun
+    for run_folder in begun:  # it was saved, not killed: what was played is in the checkpoint
+        assert read_training(run_folder.last).games * 13 == run_folder.games.stat().st_size
 
 
 # --- what can go wrong -----------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import typer
 
 from afterstate.cli.common import console, print_json
 from afterstate.cli.options import Cluster, ClusterCommand
-from afterstate.cluster.address import LOCAL, check_address
+from afterstate.cluster.address import LOCAL
 from afterstate.errors import InputError
 
 if TYPE_CHECKING:
@@ -72,12 +72,12 @@ def sweep(
     if show and file is not None:
         print(load_sweep(file).text, end="")
         return
-    check_address(cluster or LOCAL)
-    from afterstate.cluster.failures import load_ray
+    from afterstate.cluster.failures import check_cluster
+
+    check_cluster(cluster or LOCAL)  # before a folder is made
     from afterstate.cluster.sweeps.folder import SweepFolder
     from afterstate.cluster.sweeps.halving import run_sweep
 
-    load_ray()  # before a folder is made
     folder = SweepFolder.open(run) if resume and run else SweepFolder.make(run, load_sweep(str(file)))
     stop = threading.Event()
     with _Live(folder, quiet=quiet, to_stderr=as_json) as live:

@@ -18,14 +18,14 @@ from afterstate.cluster.session import Session, connect
 from afterstate.cluster.sweeps.file import Sweep, Trial
 from afterstate.cluster.sweeps.folder import Result, SweepFolder, Why
 from afterstate.cluster.sweeps.trial import Leg, Report, train_leg
-from afterstate.errors import ResourceError
+from afterstate.errors import AfterstateError, ClusterError, ResourceError
 from afterstate.learning.plan import count_bytes, make_plan
 from afterstate.units import format_bytes
 
 RETRIES = 3  # of a training whose process dies
-TICK = 0.5  # seconds between two looks
+TICK = 0.5  # seconds between two reports
 GRACE = 15.0  # seconds in which trainings must have saved after a stop
-CHECK = 5.0  # seconds between two questions to the head
+LOOK = 5.0  # seconds between two looks at the nodes
 PROCESS = 300 * 2**20  # bytes that a worker takes besides its network
 
 
@@ -109,6 +109,9 @@ def run_sweep(
         try:
             with hushed(), translated():
                 return work.run()
+        except ClusterError:
+            work.running.clear()  # nobody is left to be asked
+            raise
         finally:
             work.leave()
             folder.write_csv()
@@ -130,13 +133,12 @@ class _Work:
         ray = load_ray()
         sweep = self.folder.sweep
         self.train = ray.remote(train_leg)
-        slots = sum(node.processors // sweep.threads for node in self.session.nodes())
-        if not slots:
+        if not (slots := self._count_slots()):
             raise ResourceError(f"a training takes {sweep.threads} threads, and no node has so many processors")
         self.memory = {trial.number: self._memory(trial) for trial in sweep.trials}
         self.halving = Halving(sweep)
         self._continue()
-        began = checked = perf_counter()
+        began = looked = perf_counter()
         while (self.waiting or self.running) and not self.stop.is_set():
             while self.waiting and len(self.running) < slots:
                 self._submit(self.waiting.popleft())
@@ -144,10 +146,15 @@ class _Work:
             for reference in done:
                 self._take(self.running.pop(reference), reference)
             self.watcher.on_tick(self.folder, list(self.running.values()))
-            if perf_counter() - checked > CHECK:
+            if perf_counter() - looked > LOOK:
                 self.session.check()
-                checked = perf_counter()
-        return Outcome(bool(self.waiting or self.running), perf_counter() - began, slots * sweep.threads, self.cpu, self.work)
+                slots, looked = max(self._count_slots(), 1), perf_counter()
+        seconds, left = perf_counter() - began, bool(self.waiting or self.running)
+        return Outcome(left, seconds, slots * sweep.threads, self.cpu, self.work)
+
+    def _count_slots(self) -> int:
+        """How many trainings the nodes can do at once; nodes come and go."""
+        return sum(node.processors // self.folder.sweep.threads for node in self.session.nodes())
 
     def _memory(self, trial: Trial) -> int:
         """The bytes that a training of this trial needs; refuse what no node has."""
@@ -185,14 +192,13 @@ class _Work:
 
     def _take(self, job: Job, reference: Any) -> None:
         """A training has come back."""
-        from ray.exceptions import RayError
-
         trial = job.trial
         try:
-            report: Report = load_ray().get(reference)
-        except RayError as error:
-            lines = str(error).splitlines() or [""]
-            report = Report(None, error=f"{type(error).__name__}: {lines[0][:200]}")
+            with translated():
+                report: Report = load_ray().get(reference)
+        except AfterstateError as error:
+            self.session.check()  # if the head is gone, that is no fault of the trial
+            report = Report(None, error=str(error))
         self.cpu += report.cpu
         self.work += report.wall * self.folder.sweep.threads
         if self.folder.standings[trial.number].ended is not None:
