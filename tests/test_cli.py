@@ -99,6 +99,7 @@ HELP = {
     "judge": ["--version", "--speed", "--load", "--judge", "--rules", "--game", "--size", "--python", "--until", "--json"],
     "reproduce": ["--scale", "--run", "--seed", "--threads", "--games", "--json"],
     "solve": ["--size", "--rules", "--aim", "--board", "--json"],
+    "sweep": ["--run", "--resume", "--cluster", "--show", "--quiet", "--json"],
 }
 
 

@@ -86,6 +86,7 @@ def test_the_wheel_works_without_the_sources(programs: Path, tmp_path: Path) -> 
     assert execute(programs / "afterstate", "--version", cwd=tmp_path) == f"{version}\n"
     assert "train" in execute(programs / "afterstate", "--help", cwd=tmp_path)
     assert "quick" in execute(programs / "afterstate", "recipes", cwd=tmp_path)
+    assert "tuples" in execute(programs / "afterstate", "sweep", cwd=tmp_path)
     small = ("--network", NETWORK, "--threads", "1", "--games", "10", "--run", "run", "--quiet")
     execute(programs / "afterstate", "train", "2048", *small, cwd=tmp_path)
     assert '"move": ' in execute(programs / "afterstate", "move", "run", BOARD, "--json", cwd=tmp_path)

@@ -32,6 +32,7 @@ from afterstate.cli import (
     report,
     reproduce,
     solve,
+    sweep,
     train,
 )
 from afterstate.cli.common import show_warnings
@@ -67,7 +68,7 @@ app = typer.Typer(
 )
 for module in (
     *(train, recipes, reproduce, evaluate, move, play, plot, report, info, judge, bench, perft, solve),
-    *(convert, analyse, arena, conformance),
+    *(convert, analyse, arena, conformance, sweep),
 ):
     module.register(app)
 

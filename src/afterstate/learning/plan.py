@@ -128,11 +128,16 @@ def make_plan(options: TrainOptions, objects: Objects = NOTHING) -> Plan:
     return Plan(resolved, game, large, small, symmetry, stages, context, tuple(resolved.phases()), objects)
 
 
-def new_network(plan: Plan, *, keeps_best: bool = False) -> Network:
-    """A fresh network, if there is memory for it, for what its rules keep, for folding it, and for the best one beside it."""
+def count_bytes(plan: Plan, *, keeps_best: bool = False) -> int:
+    """The memory of a run: for its network, what its rules keep, folding it, and in memory the best one beside it."""
     sets = len(plan.stages) * plan.game.sight(plan.context)[1]
     folded = count_weights(plan.large, sets)
-    check_memory(4 * (plan.numbers * count_weights(plan.patterns, sets) + folded * (bool(plan.small) + keeps_best)))
+    return 4 * (plan.numbers * count_weights(plan.patterns, sets) + folded * (bool(plan.small) + keeps_best))
+
+
+def new_network(plan: Plan, *, keeps_best: bool = False) -> Network:
+    """A fresh network, if there is memory for all that the run needs."""
+    check_memory(count_bytes(plan, keeps_best=keeps_best))
     return Network(
         plan.game, plan.patterns, symmetry=plan.symmetry, target=plan.options.target, stages=plan.stages, context=plan.context
     )

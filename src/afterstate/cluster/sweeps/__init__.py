@@ -1,0 +1,1 @@
+"""Sweeps: many trainings with different options, of which the best go on."""
