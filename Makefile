@@ -4,7 +4,7 @@ RUN ?= runs/$(shell date +%Y%m%d-%H%M%S)
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help train test faults clean
+.PHONY: help train test faults models clean
 
 help:  ## list these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -27,6 +27,10 @@ test: $(VENV)/installed-dev $(VENV)/browser  ## install what the tests need, the
 
 faults: $(VENV)/installed-dev $(VENV)/browser  ## the long version of the tests of faults: kills, full disks, bad files, load
 	$(BIN)/pytest tests/faults --long --capture no
+
+models: $(VENV)/installed  ## make a model of the package again: make models NAME=2048; see benchmarks/models.sh
+	@test -n "$(NAME)" || { sed -n 2,6p benchmarks/models.sh; echo "say which: make models NAME=2048"; exit 3; }
+	AFTERSTATE=$(BIN)/afterstate benchmarks/models.sh $(NAME)
 
 $(VENV)/browser: $(VENV)/installed-dev  # Chromium and Node from the system's packages, where we may install them
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \

@@ -19,7 +19,9 @@ def register(app: typer.Typer) -> None:
 
 
 def convert(
-    source: Annotated[Path, typer.Argument(metavar="SRC", help="a model file of any format, or a run folder")],
+    source: Annotated[
+        Path, typer.Argument(metavar="SRC", help="a model file of any format, a run folder, or a name (see afterstate models)")
+    ],
     made: Annotated[Path, typer.Argument(metavar="DST", help="the file to write: .safetensors, .afs, .bin or .w")],
     to: Annotated[
         str | None,
