@@ -4,7 +4,7 @@ RUN ?= runs/$(shell date +%Y%m%d-%H%M%S)
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help train test faults docs clean
+.PHONY: help train test faults docs models clean
 
 help:  ## list these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -31,6 +31,10 @@ faults: $(VENV)/installed-dev $(VENV)/browser  ## the long version of the tests 
 docs: $(VENV)/installed-dev  ## build the documentation as a site, site/index.html
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "read it     site/index.html, or with a search box: $(BIN)/mkdocs serve"
+
+models: $(VENV)/installed  ## make a model of the package again: make models NAME=2048; see benchmarks/models.sh
+	@test -n "$(NAME)" || { sed -n 2,6p benchmarks/models.sh; echo "say which: make models NAME=2048"; exit 3; }
+	AFTERSTATE=$(BIN)/afterstate benchmarks/models.sh $(NAME)
 
 $(VENV)/browser: $(VENV)/installed-dev  # Chromium and Node from the system's packages, where we may install them
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \

@@ -3,6 +3,7 @@
 `pytest tests/faults/test_readers.py` makes a few thousand changes, with `--long` a million.
 """
 
+import hashlib
 import json
 import random
 import time
@@ -12,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from afterstate.errors import AfterstateError, FileError
@@ -27,8 +29,11 @@ from afterstate.learning.runlog import RunLog
 from afterstate.learning.team import Team
 from afterstate.learning.trainer import train
 from afterstate.learning.watch import Watch
+from afterstate.network.compactfile import save_compact
 from afterstate.network.modelfile import load_model, open_model
+from afterstate.network.network import Network
 from afterstate.network.patterns import parse_patterns
+from afterstate.network.tensorfile import open_tensors, write_tensors
 from afterstate.play.episode_line import episode_line
 from afterstate.play.episodes import read_episodes
 from afterstate.play.players import RandomEnvironment, RandomPlayer, play_episodes
@@ -71,6 +76,27 @@ class Inputs:
         return [self.run.best.read_bytes()] if self.run.best.exists() else [
             self.run.last.read_bytes()
         ], lambda data: load_model(self.write(data))
+
+    def compact(self) -> tuple[list[bytes], Callable[[bytes], object]]:
+        save_compact(load_model(self.run.model), self.folder / "sound.afs")
+        return [(self.folder / "sound.afs").read_bytes()], lambda data: _unpack(self.write(data))
+
+    def packed(self) -> tuple[list[bytes], Callable[[bytes], object]]:
+        """The tables of a compact model, with checksums that are right, so that changes get further."""
+        save_compact(load_model(self.run.model), self.folder / "sound.afs")
+        with open_tensors(self.folder / "sound.afs") as file:
+            header = {name: text for name, text in file.metadata.items() if name not in ("sums", "check")}
+            tables = {name: file.read(name).tobytes() for name in file.tensors}
+
+        def read(data: bytes) -> None:
+            found, rest = {}, data
+            for name, table in tables.items():
+                found[name], rest = np.frombuffer(rest[: len(table)], np.uint8), rest[len(table) :]
+            sha256 = hashlib.sha256(data[: len(data) - len(rest)]).hexdigest()
+            write_tensors(self.path, header | {"sha256": sha256}, found)
+            _unpack(self.path)
+
+        return [b"".join(tables.values())], read
 
     def header(self) -> tuple[list[bytes], Callable[[bytes], object]]:
         """The header without checksums, with the right length, so that changes get further."""
@@ -214,6 +240,12 @@ class Inputs:
             b"3x4",
         ]
         return texts, lambda data: readers[next(turn) % len(readers)](data.decode(errors="surrogateescape"))
+
+
+def _unpack(path: Path) -> None:
+    with open_model(path) as file:
+        described = file.describe()
+        file.read_tables(Network(described.game, described.patterns, stages=described.stages, context=described.context))
 
 
 def _split(model: bytes) -> tuple[bytes, bytes]:

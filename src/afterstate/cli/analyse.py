@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from afterstate.cli.common import compiling
+from afterstate.cli.common import MODEL, compiling
 from afterstate.cli.options import with_options
 from afterstate.search.options import TEXT, SearchOptions
 
@@ -16,7 +16,7 @@ def register(app: typer.Typer) -> None:
 
 
 def analyse(
-    model: Annotated[Path, typer.Argument(help="a model file, or a run folder (its best checkpoint)")],
+    model: Annotated[Path, typer.Argument(help=MODEL)],
     threads: Annotated[int | None, typer.Option(help="questions answered at once  [default: all processors]")] = None,
     **search: Any,
 ) -> None:

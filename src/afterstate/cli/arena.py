@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from afterstate.cli.common import compiling
+from afterstate.cli.common import MODEL, compiling
 from afterstate.cli.options import with_options
 from afterstate.search.options import TEXT, SearchOptions
 
@@ -16,7 +16,7 @@ def register(app: typer.Typer) -> None:
 
 
 def arena(
-    model: Annotated[Path, typer.Argument(help="a model file, or a run folder (its best checkpoint)")],
+    model: Annotated[Path, typer.Argument(help=MODEL)],
     account: Annotated[str, typer.Option(help="account at the arena")] = "afterstate",
     slider: Annotated[str, typer.Option(help="name of our player that slides")] = "afterstate",
     placer: Annotated[str, typer.Option(help="name of our player that places new tiles, at random by the rules")] = "random",

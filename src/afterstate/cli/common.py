@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 COMPILING = "compiling, first run only"
+MODEL = "a model file, a run folder (its best checkpoint), or the name of a model of the package (see afterstate models)"
 _told = False
 
 

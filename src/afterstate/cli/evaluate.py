@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from afterstate.cli.common import compiling, console, print_json, progress_bar
+from afterstate.cli.common import MODEL, compiling, console, print_json, progress_bar
 from afterstate.cli.options import Cluster, ClusterCommand, with_options
 from afterstate.cluster.failures import check_cluster
 from afterstate.errors import FileError
@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
 
 
 def evaluate(
-    model: Annotated[Path, typer.Argument(help="a model file, or a run folder (its best checkpoint)")],
+    model: Annotated[Path, typer.Argument(help=MODEL)],
     games: Annotated[str, typer.Option(help="games to play, such as 1000 or 100k")] = "1000",
     threads: Annotated[
         int | None, typer.Option(help="threads  [default: all processors]; for a worker of a cluster: 1")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from afterstate.cli.common import compiling, console, print_json
+from afterstate.cli.models import strength_line
 from afterstate.errors import FileError, InputError
 from afterstate.units import format_bytes, format_count, format_time
 
@@ -20,7 +21,9 @@ def register(app: typer.Typer) -> None:
 
 
 def info(
-    what: Annotated[str | None, typer.Argument(help="a model file, a run folder, or a network such as 8x6")] = None,
+    what: Annotated[
+        str | None, typer.Argument(help="a model file, a run folder, a model of the package by name, or a network such as 8x6")
+    ] = None,
     size: Annotated[str, typer.Option(help="board size, for a network given by its patterns")] = "4x4",
     isomorphs: Annotated[
         bool,
@@ -41,19 +44,21 @@ def info(
         from afterstate.learning.runfolder import find_model
         from afterstate.network.interop.reading import split_reading
         from afterstate.network.modelfile import load_model
+        from afterstate.network.shipped import find_shipped, shipped_at
 
     if what is None:
         if isomorphs or svg is not None:
             raise InputError("say what to draw: a network such as 8x6, a model or a run")
         _list_presets(as_json=as_json)
         return
-    if not is_file(split_reading(what)[0]) and not is_folder(Path(what)):
+    if not is_file(split_reading(what)[0]) and not is_folder(Path(what)) and find_shipped(what) is None:
         _network(what, size, isomorphs=isomorphs, svg=svg, as_json=as_json)
         return
     with compiling():
         path = find_model(what)
         network = load_model(path)
-    run = Path(what) if Path(what).is_dir() else None
+    shipped = shipped_at(path)
+    run = Path(what) if shipped is None and Path(what).is_dir() else None
     facts_of_model: dict[str, Any] = {
         "model": str(path),
         "game": network.game.name,
@@ -70,6 +75,8 @@ def info(
     }
     if run is not None:
         facts_of_model["run"] = _run_facts(run)
+    if shipped is not None:
+        facts_of_model |= {"name": shipped.name, "bytes": shipped.bytes, "card": shipped.read_card().as_dict()}
     drawing = Drawing(network.patterns, network.game.shape, network.symmetry if isomorphs else None)
     if svg is not None:
         drawing.save(svg)
@@ -183,6 +190,17 @@ def _weights(count: int) -> str:
     return f"{count:,} ({format_bytes(4 * count)})"
 
 
+def _card_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """The card of a model of the package."""
+    card = found["card"]
+    rows = [("card", f"{found['name']}, {found['bytes'] / 1e6:.1f} MB: {card['about']}")]
+    rows.append(("made", f"{format_count(card['games'])} games, {card['hours']:g} hours, seed {card['seed']}"))
+    rows += [("", command) for command in card["made"]]
+    for row in card["strength"]:
+        rows += [("strength", strength_line(row)), ("", row["command"])]
+    return rows
+
+
 def _show_model(found: dict[str, Any]) -> None:
     from afterstate.report.tables import facts
 
@@ -203,6 +221,8 @@ def _show_model(found: dict[str, Any]) -> None:
         told = ("recipe", "method", "lambda", "order", "alpha", "schedule", "beside", "seed", "threads")
         how = ", ".join(f"{key} {options[key]}" for key in told if key in options)
         rows.append(("trained", f"{format_count(training['games'])} games in {format_time(training['seconds'])}: {how}"))
+    if "card" in found:
+        rows += _card_rows(found)
     if "run" in found:
         run = found["run"]
         rows.append(("run", f"{run['folder']}, {run['blocks']} blocks"))

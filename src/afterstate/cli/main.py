@@ -24,6 +24,7 @@ from afterstate.cli import (
     evaluate,
     info,
     judge,
+    models,
     move,
     perft,
     play,
@@ -67,7 +68,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for module in (
-    *(train, recipes, reproduce, evaluate, move, play, plot, report, info, judge, bench, perft, solve),
+    *(train, recipes, models, reproduce, evaluate, move, play, plot, report, info, judge, bench, perft, solve),
     *(convert, analyse, arena, conformance, sweep),
 ):
     module.register(app)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from afterstate.cli.common import compiling, console, print_json
+from afterstate.cli.common import MODEL, compiling, console, print_json
 from afterstate.cli.options import with_options
 from afterstate.search.options import TEXT, SearchOptions
 
@@ -15,7 +15,7 @@ def register(app: typer.Typer) -> None:
 
 
 def move(
-    model: Annotated[Path, typer.Argument(help="a model file, or a run folder (its best checkpoint)")],
+    model: Annotated[Path, typer.Argument(help=MODEL)],
     board: Annotated[
         list[str],
         typer.Argument(help="the tiles row by row: '2 4 8 16 / 0 2 4 8 / 0 0 2 4 / 0 0 0 2'; Threes! ends with '| next 2'"),

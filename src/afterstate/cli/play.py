@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from afterstate.cli.common import compiling, console, tell_compiling
+from afterstate.cli.common import MODEL, compiling, console, tell_compiling
 from afterstate.errors import InputError, ResourceError
+from afterstate.files import is_folder
 
 if TYPE_CHECKING:
     from afterstate.web.access import Access
@@ -29,9 +30,7 @@ def register(app: typer.Typer) -> None:
 
 
 def play(
-    model: Annotated[
-        Path | None, typer.Argument(help="a model file, or a run folder  [default: the models of all runs]")
-    ] = None,
+    model: Annotated[Path | None, typer.Argument(help=f"{MODEL}  [default: the models of all runs and of the package]")] = None,
     port: Annotated[int | None, typer.Option(help=f"port  [default: {PORT}, or one from {OTHERS[0]} on that is free]")] = None,
     host: Annotated[str, typer.Option(help="address to listen on; whoever reaches it needs the token")] = LOOPBACK,
     token: Annotated[
@@ -58,19 +57,23 @@ def play(
         from afterstate.learning.runfolder import find_model
         from afterstate.network.modelfile import read_header
 
-        read_header(find_model(model))  # report a wrong file before anything is opened
+        path = find_model(model)
+        read_header(path)  # report a wrong file before anything is opened
+        model = model if is_folder(model) and path.is_relative_to(model) else path
     listening = _listen(host, port)
     with compiling():
         import uvicorn
 
         from afterstate.kernel import on_compile
+        from afterstate.network.shipped import shipped_models
         from afterstate.web.connections import configure
         from afterstate.web.guard import LOOPBACK as NAMES
         from afterstate.web.library import Library
         from afterstate.web.server import make_app
 
     names = (*NAMES, _as_name(host))
-    app = make_app(Library(runs, [model] if model else []), hosts=names, any_address=host != LOOPBACK, access=access)
+    library = Library(runs, [model] if model else [], shipped=[shipped.path for shipped in shipped_models()])
+    app = make_app(library, hosts=names, any_address=host != LOOPBACK, access=access)
     server = uvicorn.Server(configure(app, ending=ENDING))
     address = f"http://{_as_name(_reachable(host))}:{listening.getsockname()[1]}/"
     _tell(access, address, runs, exposed=not _is_here(host))

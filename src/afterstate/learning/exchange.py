@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 from afterstate.errors import InputError, ModelError
 from afterstate.learning.rules import find_rule
 from afterstate.learning.runfolder import find_model
+from afterstate.network.compactfile import OnTable, save_compact
 from afterstate.network.interop.foreign import FORMATS, find_foreign, how_to_read, save_foreign
 from afterstate.network.interop.reading import Reading, split_reading
 from afterstate.network.modelfile import open_model, save_model
 from afterstate.network.network import Network
 
-Target = Literal["afterstate", "course", "demo", "tdl"]
-TARGETS = ("afterstate", *FORMATS)
-EXTENSIONS: dict[str, Target] = {".safetensors": "afterstate", ".bin": "course", ".w": "tdl"}
+Target = Literal["afterstate", "compact", "course", "demo", "tdl"]
+TARGETS = ("afterstate", "compact", *FORMATS)
+EXTENSIONS: dict[str, Target] = {".safetensors": "afterstate", ".afs": "compact", ".bin": "course", ".w": "tdl"}
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Converted:
     coherence: bool  # E and A of TC came along
     dropped: bool  # they were there, and the format has no place for them
     reading: Reading  # what the new file does not say
+    step: float | None = None  # that weights were rounded to, in a compact file
 
 
 def choose_target(path: Path, to: str | None) -> Target:
@@ -46,10 +48,24 @@ def choose_target(path: Path, to: str | None) -> Target:
     return EXTENSIONS[path.suffix]
 
 
-def convert(source: Path | str, target: Path | str, *, to: str | None = None, reading: Reading | None = None) -> Converted:
-    """Read a model of any format and write it in another; `reading` says what its file does not."""
+def convert(
+    source: Path | str,
+    target: Path | str,
+    *,
+    to: str | None = None,
+    reading: Reading | None = None,
+    step: float | None = None,
+    size: int | None = None,
+    on_table: OnTable | None = None,
+) -> Converted:
+    """Read a model of any format and write it in another; `reading` says what its file does not.
+
+    `step` and `size` are for compact files, see `save_compact`.
+    """
     source, target = Path(source), Path(target)
     kind = choose_target(target, to)
+    if kind != "compact" and (step is not None or size is not None):
+        raise InputError(f"only compact files have a step or a size to choose, and {target} is to be of the format {kind}")
     path = find_model(source)
     if reading is not None and not reading.given:
         reading = None  # then what follows the file's name counts
@@ -65,6 +81,9 @@ def convert(source: Path | str, target: Path | str, *, to: str | None = None, re
     if kind == "afterstate":
         save_model(network, target, more={} if kept is None else {_name(): kept})
         written_as, told, keeps = "model of this program", Reading(), True
+    elif kind == "compact":
+        chosen = save_compact(network, target, step=step, size=size, on_table=on_table)
+        return Converted(path, read_as, target, "compact model", network, False, kept is not None, Reading(), chosen)
     else:
         keeps = kind == "tdl"
         save_foreign(network, target, kind, coherence=kept if keeps else None)

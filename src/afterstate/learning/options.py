@@ -27,7 +27,8 @@ COUNTS = {"games", "block", "eval_every", "eval_games"}  # written like 100k
 TIMES = {"time", "save_every"}  # written like 10m
 TEXT = COUNTS | TIMES | {"alpha", "cool_down"}  # may be text; alpha may be written like 1/64
 A_FUNCTION = "python"  # the schedule of a run whose rate a Python function gives
-COOLING = tuple((step / 10, (19 - 2 * step) / 20) for step in range(10))  # from a share of a cool-down on, a part of the rate
+# of a cool-down: from which share of it on, which part of the rate before it; half a cosine in ten steps
+COOLING = tuple((step / 10, round((1 + math.cos(math.pi * (step + 1) / 11)) / 2, 3)) for step in range(10))
 CHOICES = {"target": Target, "order": Order, "starts": Starts, "best": Best}
 
 

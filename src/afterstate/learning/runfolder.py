@@ -16,6 +16,7 @@ from afterstate.learning.metrics import Metrics
 from afterstate.learning.options import TrainOptions, read_options
 from afterstate.network.interop.reading import split_reading
 from afterstate.network.modelfile import read_training
+from afterstate.network.shipped import find_shipped, shipped_models
 from afterstate.network.training import Block, Training
 
 ROOT = Path("runs")
@@ -212,15 +213,21 @@ def is_complete(options: TrainOptions, training: Training) -> bool:
 
 
 def find_model(path: Path | str) -> Path:
-    """A model file as it is, or the best checkpoint of a run folder.
+    """A model file as it is, the best checkpoint of a run folder, or the model of the package with this name.
 
-    How to read a weight file of another program may follow its name: weights.bin:network=4x6
+    A file or a run comes before a model of the package; a folder that is no run does not. How to read a weight file of another
+    program may follow its name: weights.bin:network=4x6
     """
     path = Path(path)
+    shipped = find_shipped(path)
+    if shipped is not None and not is_file(path) and not is_file(RunFolder(path).config):
+        return shipped.path
     if is_folder(path):
         return RunFolder.open(path).model
     if not is_file(split_reading(path)[0]):
-        raise FileError(f"there is no model or run {path}")
+        names = ", ".join(model.name for model in shipped_models())
+        known = f"; the models of the package are {names}" if names else ""
+        raise FileError(f"there is no model or run {path}{known}")
     return path
 
 

@@ -4,7 +4,7 @@ Each pattern is a tensor of 16**cells float32 in each context and stage, named b
 first tile of later stages: 012345, 012345+1, 012345@16384, 012345+1@16384. `layout` in the header gives the n cells that index
 it: bit k of the tile in the i-th of them is bit k * n + i of the index. The tables lie one after the other. Files are written
 under a temporary name, then renamed in one step. `tensorfile` describes the checksums. Weight files of other programs are read
-as models, too, see `interop`.
+as models, too, see `interop`, and so are compact files, see `compactfile`.
 
 The format afterstate-model-1 is the same without checksums. It is read, for other programs may write it, but not written.
 """
@@ -30,14 +30,22 @@ from afterstate.network.training import Training
 
 FORMAT = "afterstate-model-2"
 _UNCHECKED = "afterstate-model-1"
+COMPACT = "afterstate-compact-1"
 _REQUIRED = ("format", "game", "rules", "size", "patterns", "layout", "symmetry", "stages", "context", "target", "training")
 _CHECKS = ("sums", "check")
+_MORE = {FORMAT: _CHECKS, COMPACT: (*_CHECKS, "step", "sha256"), _UNCHECKED: ()}  # what the header of each format has besides
 
 
 def save_model(network: Network, path: Path | str, *, more: Mapping[str, NDArray[Any]] | None = None) -> None:
     """Write a network, and `more` tensors that only training needs."""
     check_name(network.game)
-    metadata = {
+    tables = {name: network.table(number, stage, context) for name, number, stage, context in table_names(network)}
+    write_tensors(Path(path), model_header(network), tables | dict(more or {}))
+
+
+def model_header(network: Network) -> dict[str, str]:
+    """What the header of a model file says, without the checksums."""
+    return {
         "format": FORMAT,
         "game": network.game.name,
         "rules": network.game.rules,
@@ -50,8 +58,6 @@ def save_model(network: Network, path: Path | str, *, more: Mapping[str, NDArray
         "target": network.target,
         "training": json.dumps(network.training.as_dict()),
     }
-    tables = {name: network.table(number, stage, context) for name, number, stage, context in _tables(network)}
-    write_tensors(Path(path), metadata, tables | dict(more or {}))
 
 
 def check_name(game: Game) -> None:
@@ -112,7 +118,7 @@ class ModelFile:
         """Refuse a file that lacks a table of a network, or has its tables in another order."""
         tensors = self._file.tensors
         end = None
-        for name, number, _, _ in _tables(network):
+        for name, number, _, _ in table_names(network):
             size = 16 ** len(network.patterns[number])
             tensor = tensors.get(name)
             if tensor is None or (tensor.dtype, tensor.shape) != ("F32", (size,)):
@@ -133,7 +139,7 @@ class ModelFile:
 
     def read_tables(self, network: Network) -> None:
         """Read the weights into those of a network like the one described, which are 0."""
-        for name, number, stage, context in _tables(network):
+        for name, number, stage, context in table_names(network):
             self._file.read_into(name, network.table(number, stage, context))
 
     def has(self, name: str) -> bool:
@@ -192,11 +198,16 @@ def open_model(path: Path | str) -> Iterator[ModelFile]:
         return
     with open_tensors(Path(path)) as file:
         kind = file.metadata.get("format")
-        missing = [key for key in (*_REQUIRED, *(_CHECKS if kind == FORMAT else ())) if key not in file.metadata]
-        if missing or kind not in (FORMAT, _UNCHECKED):
+        missing = [key for key in (*_REQUIRED, *_MORE.get(str(kind), ())) if key not in file.metadata]
+        if missing or kind not in _MORE:
             reason = f"its header lacks {', '.join(missing)}" if missing else f"its format is {kind!r:.60}, not {FORMAT!r}"
             raise ModelError(f"{path} is not a model of this program: {reason}")
-        yield ModelFile(file)
+        if kind == COMPACT:
+            from afterstate.network.compactfile import CompactModel
+
+            yield CompactModel(file)
+        else:
+            yield ModelFile(file)
 
 
 def read_header(path: Path | str) -> dict[str, str]:
@@ -228,7 +239,7 @@ def _layout(network: Network) -> str:
     return " ".join("".join(f"{cell:x}" for cell in cells) for cells in network.layout)
 
 
-def _tables(network: Network) -> list[tuple[str, int, int, int]]:
+def table_names(network: Network) -> list[tuple[str, int, int, int]]:
     """Name, pattern, stage and context of each table, in the order of the file."""
     found = []
     for stage, context in product(range(len(network.stages)), range(network.contexts)):

@@ -49,11 +49,12 @@ class Source:
 
 
 class Library:
-    """The models given on the command line, and those of all runs in a folder."""
+    """The models given on the command line, those of all runs in a folder, and those that come with the package."""
 
-    def __init__(self, runs: Path, models: Sequence[Path] = ()) -> None:
+    def __init__(self, runs: Path, models: Sequence[Path] = (), *, shipped: Sequence[Path] = ()) -> None:
         self.runs = runs
         self._given = [path.resolve() for path in models]
+        self._shipped = [path.resolve() for path in shipped]
         self._lock = threading.Lock()
         self._facts: dict[str, tuple[tuple[int, int], messages.Model]] = {}
         self._networks: OrderedDict[str, tuple[tuple[int, int], Network]] = OrderedDict()
@@ -86,6 +87,9 @@ class Library:
         for id_, folder in self.run_folders().items():
             if (file := _model_of(folder)) and all(source.id != id_ for source in found):
                 found.append(Source(id_, folder.path.name, file, id_))
+        for path in self._shipped:
+            if path not in self._given:
+                found.append(Source(make_id(path), path.stem, path, None))
         return found
 
     def models(self) -> messages.Models:

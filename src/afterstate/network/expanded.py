@@ -1,0 +1,90 @@
+"""Compact models, expanded once: the cache folder keeps them as plain model files, which are read as fast as any.
+
+Each has a folder of its own and a key: a hash of the compact file's header, which has a hash of all that the file holds. It is
+written once, checked by its checksums whenever it is read, and made again if it is not as it should be. It is read into memory
+and not mapped, like every model: for the checksums, all of it must be read anyway.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from afterstate.cachefolder import cache_home, open_private, tidy
+from afterstate.errors import AfterstateError, FileError
+from afterstate.files import hold_folder, is_file
+from afterstate.network.modelfile import open_model, save_model
+from afterstate.network.network import Network
+
+WAIT = 300.0  # seconds for another process that expands the same model
+NAME = "model.safetensors"
+KEY = "expanded-from"  # a tensor of the expanded model
+_log = logging.getLogger("afterstate")
+_warned = False
+
+
+def load_expanded(key: str, expand: Callable[[], Network]) -> Network:
+    """The network of a compact file: from the cache folder, or expanded now and kept there if there is room."""
+    home = Path()
+    try:
+        home = cache_home()
+        folder = open_private(home / f"model-{key}")
+        tidy(home, "model-*")
+    except (OSError, RuntimeError) as error:  # no such place, or no home folder
+        _warn(home, error)
+        return expand()
+    found = _read(folder / NAME, key)
+    return _expand(folder, key, expand) if found is None else found
+
+
+def _expand(folder: Path, key: str, expand: Callable[[], Network]) -> Network:
+    """Expand a model, and keep it; or wait for a process that is just doing that."""
+    until = time.monotonic() + WAIT
+    while True:
+        with hold_folder(folder) as free:
+            if free:
+                network = _read(folder / NAME, key)
+                if network is None:
+                    network = expand()
+                    _keep(network, folder / NAME, key)
+                return network
+        if time.monotonic() > until:
+            return expand()
+
+
+def _read(path: Path, key: str) -> Network | None:
+    """The expanded model; None if it is not there, or not what it should be. Then it is removed."""
+    if not is_file(path):
+        return None
+    try:
+        with open_model(path) as file:
+            if file.has(KEY) and file.read(KEY).tobytes() == key.encode():
+                return file.load()
+    except FileError:
+        pass
+    with suppress(OSError):
+        path.unlink()
+    return None
+
+
+def _keep(network: Network, path: Path, key: str) -> None:
+    try:
+        for left in path.parent.glob(".*.partial"):  # of a writer that was killed
+            left.unlink()
+        save_model(network, path, more={KEY: np.frombuffer(key.encode(), np.uint8)})
+    except (AfterstateError, OSError) as error:
+        _warn(path.parent, error)
+
+
+def _warn(place: Path, error: Exception) -> None:
+    """Say that models are not kept, once in a process."""
+    global _warned  # noqa: PLW0603
+    if not _warned:
+        _warned = True
+        system = error if isinstance(error, OSError) else error.__cause__
+        reason = getattr(system, "strerror", None) or error
+        advice = "every start expands it again; set AFTERSTATE_CACHE to a folder that has room for it"
+        _log.warning("the expanded model cannot be kept in %s (%s): %s", place, reason, advice)
