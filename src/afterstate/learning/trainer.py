@@ -1,6 +1,7 @@
 """Training: blocks of games on threads, schedules, checkpoints and evaluations."""
 
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,14 @@ SAVE_SHARE = 0.02  # share of the time spent on checkpoints, at most
 LARGE = 100_000_000  # bytes of a network whose kernels are compiled in a separate process, to save memory
 
 
+TeamMaker = Callable[[Plan, Network], Team]
+
+
+def local_team(plan: Plan, network: Network) -> Team:
+    """Threads of this process."""
+    return Team(plan, network, count_threads(plan.options.threads))
+
+
 @dataclass(frozen=True)
 class Run:
     """A training run that has ended or was stopped."""
@@ -63,14 +72,18 @@ def train(
     run: Path | str | None = None,
     listener: Listener | None = None,
     stop: threading.Event | None = None,
+    make_team: TeamMaker | None = None,
 ) -> Run:
-    """Start a new run and train to its end, or until `stop` is set or Ctrl-C is pressed."""
+    """Start a new run and train to its end, or until `stop` is set or Ctrl-C is pressed.
+
+    `make_team` makes those who play and learn; by default they are threads of this process.
+    """
     count_threads(options.threads)
     plan = make_plan(options)
     network = new_network(plan)
     room = (2 * plan.numbers + 1) * network.weights.nbytes  # for last, its next version while it is written, and best
     folder = RunFolder.plan(run, plan.options, room=room)
-    trainer = Trainer(plan, folder, network, listener, stop)
+    trainer = Trainer(plan, folder, network, listener, stop, make_team)
     trainer.find_origin()
     folder.make(plan.options)
     with folder.hold():
@@ -83,23 +96,30 @@ def resume(
     *,
     listener: Listener | None = None,
     stop: threading.Event | None = None,
+    make_team: TeamMaker | None = None,
 ) -> Run:
     """Continue a run from its last checkpoint; `given` are the options that change."""
     folder = RunFolder.open(run)
     with folder.hold():
-        return _resume(folder, given or {}, listener, stop)
+        return _resume(folder, given or {}, listener, stop, make_team)
 
 
-def _resume(folder: RunFolder, given: dict[str, Any], listener: Listener | None, stop: threading.Event | None) -> Run:
+def _resume(
+    folder: RunFolder,
+    given: dict[str, Any],
+    listener: Listener | None,
+    stop: threading.Event | None,
+    make_team: TeamMaker | None,
+) -> Run:
     plan = make_plan(folder.read_config().changed(given))
     count_threads(plan.options.threads)
     if folder.last.exists():
         with open_model(folder.last) as file:
             check_same(file, plan, folder)
-            trainer = Trainer(plan, folder, new_network(plan), listener, stop)
+            trainer = Trainer(plan, folder, new_network(plan), listener, stop, make_team)
             trainer.restore(file)
     else:
-        trainer = Trainer(plan, folder, new_network(plan), listener, stop)
+        trainer = Trainer(plan, folder, new_network(plan), listener, stop, make_team)
         trainer.start_again()
         trainer.find_origin()
     folder.make_folders()
@@ -128,6 +148,7 @@ class Trainer:
         network: Network,
         listener: Listener | None = None,
         stop: threading.Event | None = None,
+        make_team: TeamMaker | None = None,
     ) -> None:
         self.plan = plan
         self.options = plan.options
@@ -135,7 +156,7 @@ class Trainer:
         self.network = network
         self.listener = listener or Listener()
         self.stop = stop or threading.Event()
-        self.team = Team(plan, network, count_threads(plan.options.threads))
+        self.team = (make_team or local_team)(plan, network)
         self.log = RunLog(folder, plan.game)
         self.watch = Watch(plan.options.games, optimistic=plan.options.optimistic)
         self.state = RunState(results=make_results(plan.options.block))
@@ -156,14 +177,15 @@ class Trainer:
             self._prepare()
             try:
                 while self._step():
-                    if perf_counter() >= self.next_save:
+                    if perf_counter() >= self.next_save and not self.team.ahead:
                         self.save()
                 self._save_end()
             except DivergedError:
                 raise
             except BaseException:
                 with suppress(AfterstateError, OSError, MemoryError):  # the error that ends the run is the one to tell
-                    self._save_changes()
+                    if not self.team.ahead:  # else the tables hold more than what is counted
+                        self._save_changes()
                 raise
         stopped, kept = not self._is_complete(), self.team.tables.kept
         dropped = sum(table.nbytes for table in kept.values()) if self.slim else 0
@@ -173,11 +195,11 @@ class Trainer:
         """Do what is next -> whether there was anything left to do."""
         if self.state.in_block == self.options.block:
             self._close_block()
-        elif self.stop.is_set():
+        elif self.stop.is_set() and not self.team.ahead:
             return False
         elif self._evaluation_due():
             self._evaluate()
-        elif self._finished():
+        elif self._finished() and not self.team.ahead:
             return False
         else:
             self._part()
@@ -265,8 +287,8 @@ class Trainer:
             first, played = state.games, results.finished()
             state.games += played
             state.in_block += played
-            state.seconds = spent + perf_counter() - began
-            state.block_seconds = block_spent + perf_counter() - began
+            seconds = self.team.spent(perf_counter() - began)
+            state.seconds, state.block_seconds = spent + seconds, block_spent + seconds
             self.log.add_games(first, results.part(0, played))
 
     def _report(self, doing: str, share: Share, seconds: float, moves_per_s: float) -> None:
