@@ -23,7 +23,7 @@ test: $(VENV)/installed-dev $(VENV)/browser  ## install what the tests need, the
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
 faults: $(VENV)/installed-dev $(VENV)/browser  ## the long version of the tests of faults: kills, full disks, bad files, load
 	$(BIN)/pytest tests/faults --long --capture no

@@ -60,6 +60,9 @@ def long(request: pytest.FixtureRequest) -> bool:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     ranks = {f"test_{name}": rank for rank, name in enumerate(LONGEST)}
     items.sort(key=lambda item: ranks.get(item.path.stem, len(ranks)))
+    for item in items:  # one process runs all tests of a file, and one all those that share a Ray
+        together = item.path.stem.startswith("test_cluster")
+        item.add_marker(pytest.mark.xdist_group("test_cluster" if together else item.path.stem))
 
 
 # helpers whose asserts tell as much as those of a test
@@ -149,6 +152,20 @@ def visit(browser: "Browser", server: "Served") -> "Iterator[Callable[..., Visit
     yield begin
     for one in visits:
         one.close()
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[str]:
+    """One Ray with two processors for all files test_cluster*.py -> its address. This process is connected to it."""
+    import secrets
+    import threading
+
+    from afterstate.cluster.session import connect
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))  # else Ray writes one to the home folder
+        with connect("local", threading.Event()) as session:
+            yield session.address
 
 
 # --- tests of faults ---------------------------------------------------------------------------------------------------

@@ -18,7 +18,16 @@ if TYPE_CHECKING:
 
     from afterstate.api import load, train, training_games
     from afterstate.engine.record import Record, replay
-    from afterstate.errors import AfterstateError, DivergedError, FileError, GameError, InputError, ModelError, ResourceError
+    from afterstate.errors import (
+        AfterstateError,
+        ClusterError,
+        DivergedError,
+        FileError,
+        GameError,
+        InputError,
+        ModelError,
+        ResourceError,
+    )
     from afterstate.games.arrays import Positions
     from afterstate.games.check import GameReport, check_game
     from afterstate.games.game import Afterstate, Game, Outcome, Slide, State, make
@@ -50,7 +59,7 @@ _HOMES = {
     "afterstate.api": ("load", "train", "training_games"),
     "afterstate.engine.record": ("Record", "replay"),
     "afterstate.errors": (
-        *("AfterstateError", "DivergedError", "FileError", "GameError"),
+        *("AfterstateError", "ClusterError", "DivergedError", "FileError", "GameError"),
         *("InputError", "ModelError", "ResourceError"),
     ),
     "afterstate.games.arrays": ("Positions",),
@@ -81,6 +90,7 @@ __all__ = [
     "Agent",
     "Choice",
     "Choices",
+    "ClusterError",
     "DivergedError",
     "Environment",
     "Episode",

@@ -27,3 +27,7 @@ class DivergedError(AfterstateError):
 
 class ResourceError(AfterstateError):
     """Not enough memory or disk space."""
+
+
+class ClusterError(AfterstateError):
+    """A cluster that cannot be reached, was lost, or whose nodes differ."""

@@ -35,7 +35,7 @@ from afterstate.cli import (
     train,
 )
 from afterstate.cli.common import show_warnings
-from afterstate.errors import AfterstateError, DivergedError, FileError, InputError, ModelError, ResourceError
+from afterstate.errors import AfterstateError, ClusterError, DivergedError, FileError, InputError, ModelError, ResourceError
 
 
 class Exit(IntEnum):
@@ -49,6 +49,7 @@ class Exit(IntEnum):
     RESOURCE = 6
     DIVERGED = 7
     FAILED = 8  # by the judge, or a report's figures were not reached; not an error of the program
+    CLUSTER = 9
     INTERRUPTED = 130
     UNREAD = 141  # nobody reads the output any more: 128 + the number of SIGPIPE
 
@@ -57,7 +58,7 @@ app = typer.Typer(
     name="afterstate",
     help="Learn, measure and play 2048-like games with n-tuple networks and temporal-difference learning.",
     epilog="Exit codes: 0 done, 2 wrong command line, 3 wrong input, 4 file, 5 model file, 6 memory or disk, 7 diverged, "
-    "8 failed by the judge or the referee, or behind a report, 130 interrupted, 141 nobody reads the output.",
+    "8 failed by the judge or the referee, or behind a report, 9 cluster, 130 interrupted, 141 nobody reads the output.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -89,6 +90,7 @@ def exit_code(error: BaseException) -> Exit:
         (InputError, Exit.INPUT),
         (ResourceError, Exit.RESOURCE),
         (DivergedError, Exit.DIVERGED),
+        (ClusterError, Exit.CLUSTER),
         (MemoryError, Exit.RESOURCE),
         (OSError, Exit.RESOURCE),
         (KeyboardInterrupt, Exit.INTERRUPTED),

@@ -1,12 +1,14 @@
-"""Make the options of a command from the fields of a dataclass: name, type and help."""
+"""Options that commands share: made from the fields of a dataclass (name, type and help), and --cluster."""
 
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import MISSING, fields
 from typing import Annotated, Any, Literal, get_origin
 
 import typer
+from typer.core import TyperCommand
 
+from afterstate.cluster.address import LOCAL, is_address
 from afterstate.learning.options import plain_type
 
 
@@ -37,3 +39,27 @@ def _parameter(spec: Any, is_text: bool) -> inspect.Parameter:
             text += f"  [default: {spec.default}]"
     info = typer.Option(f"--{spec.name.rstrip('_').replace('_', '-')}", help=text, show_default=False)
     return inspect.Parameter(spec.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info])
+
+
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="[ADDRESS]",
+        help="run on a Ray cluster: HOST:PORT of its head, or auto; without an address Ray is started on this machine",
+    ),
+]
+
+
+class ClusterCommand(TyperCommand):
+    """A command with the option `Cluster`, whose address may be left out: app.command(cls=ClusterCommand)."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, list(_with_address(args)))
+
+
+def _with_address(words: list[str]) -> Iterator[str]:
+    """Write --cluster without an address as --cluster=local. The word after it is an address only if it looks like one."""
+    for number, word in enumerate(words):
+        alone = word == "--cluster" and not any(map(is_address, words[number + 1 : number + 2]))
+        yield f"{word}={LOCAL}" if alone else word

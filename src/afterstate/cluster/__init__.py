@@ -1,0 +1,1 @@
+"""More than one machine: evaluation, sweeps and training on Ray."""
