@@ -22,6 +22,7 @@ from afterstate.learning.rules import RULES
 from afterstate.learning.team import Team
 from afterstate.threads import count_threads
 
+EVAL_GAMES, EVAL_SEED = 2000, 5
 Rule = Callable[[Sequence[Change]], Change]
 
 
@@ -41,16 +42,14 @@ def scaled(changes: Sequence[Change], scale: Callable[[np.ndarray], np.ndarray])
 
 def rules(method: str, workers: int) -> dict[str, Rule]:
     """The rules to compare, by name."""
-    visits = RULES[method].kind.visits
+    sums = RULES[method].kind.sums
     return {
         "sum": lambda changes: scaled(changes, lambda count: np.ones_like(count)),
         "mean of all": lambda changes: scaled(changes, lambda count: np.full_like(count, 1 / workers)),
         "mean": lambda changes: scaled(changes, lambda count: 1 / count),
         "1.5/k": lambda changes: scaled(changes, lambda count: np.minimum(1, 1.5 / count)),
-        "visits 1": lambda changes: merge(changes, visits=visits, together=1.0),
-        "visits 1.5": lambda changes: merge(changes, visits=visits, together=1.5),
-        "visits 2": lambda changes: merge(changes, visits=visits, together=2.0),
-        "moves 1.5": lambda changes: merge(changes, visits=None, together=1.5),
+        "seen": lambda changes: merge(changes, None),
+        "ours": lambda changes: merge(changes, sums),
     }
 
 
@@ -71,11 +70,11 @@ class Worker:
         return float(results.scores.mean())
 
 
-def train(plan: Plan, workers: int, games: int, each: int, rule: Rule | None) -> tuple[float, float, float]:
-    """Train -> mean score with learning off, of the last tenth of training, and megabytes sent in all merges."""
+def train(plan: Plan, workers: int, each: int, points: Sequence[int], rule: Rule | None) -> list[tuple[float, float, float]]:
+    """Train -> at some points: mean score with learning off, of the last tenth of training, megabytes sent in all merges."""
     team = [Worker(plan) for _ in range(workers)]
-    sent, means = 0, []
-    for first in range(0, games, each):
+    sent, means, found = 0, [], []
+    for first in range(0, max(points), each):
         part = each // workers
         means.append(np.mean([worker.learn(first + number * part, part) for number, worker in enumerate(team)]))
         if rule is not None:
@@ -84,16 +83,15 @@ def train(plan: Plan, workers: int, games: int, each: int, rule: Rule | None) ->
             for worker in team:
                 worker.replica.take(merged)
             sent += sum(change.nbytes for change in changes) + workers * merged.nbytes
-    last = means[-max(len(means) // 10, 1) :]
-    return eval_mean(team[0].team), float(np.mean(last)), sent / 1e6
-
-
-EVAL_GAMES = 2000
+        if first + each in points:
+            found.append((eval_mean(team[0].team), float(np.mean(means[-max(len(means) // 10, 1) :])), sent / 1e6))
+    return found
 
 
 def eval_mean(team: Team) -> float:
+    """The mean score of a network with learning off."""
     seats = [Seat(team.plan.game, team.network.lookup) for _ in range(count_threads(None))]
-    summary, _ = play_match(seats, EVAL_GAMES, 5, threading.Event())
+    summary, _ = play_match(seats, EVAL_GAMES, EVAL_SEED, threading.Event())
     return 0.0 if summary is None else summary.mean
 
 
@@ -101,28 +99,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--method", choices=sorted(RULES), default="tc")
     parser.add_argument("--network", default="5x4")
-    parser.add_argument("--games", type=int, default=20_000)
     parser.add_argument("--round", type=int, default=1000)
+    parser.add_argument("--at", default="10000,20000", help="games after which to evaluate")
     parser.add_argument("--workers", default="1,2,4")
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--rules", default="")
-    parser.add_argument("--optimistic", type=float, default=0.0)
+    parser.add_argument("--rules", default="", help="names of rules, joined by commas; all by default")
     given = parser.parse_args()
+    points = [int(point) for point in given.at.split(",")]
+    print("| workers | rule | games | mean score with learning off | while learning | MB sent |\n|---|---|---|---|---|---|")
     for workers in map(int, given.workers.split(",")):
         chosen = rules(given.method, workers)
-        names = [name for name in (given.rules.split(",") if given.rules else chosen) if name]
-        for name in ["alone"] if workers == 1 else names:
-            found = []
+        for name in ["alone"] if workers == 1 else (given.rules.split(",") if given.rules else list(chosen)):
+            runs = []
             for seed in range(1, 1 + given.seeds):
-                plan = make_plan(
-                    TrainOptions(network=given.network, method=given.method, games=given.games, seed=seed, threads=1)
-                )
-                found.append(train(plan, workers, given.games, given.round, chosen.get(name)))
-            evals, lasts, sent = np.array(found).T
-            each = ", ".join(f"{mean:,.0f}" for mean in evals)
-            print(
-                f"| {workers} | {name} | {evals.mean():,.0f} ({each}) | {lasts.mean():,.0f} | {sent.mean():,.0f} |", flush=True
-            )
+                options = TrainOptions(network=given.network, method=given.method, games=max(points), seed=seed, threads=1)
+                runs.append(train(make_plan(options), workers, given.round, points, chosen.get(name)))
+            for number, point in enumerate(points):
+                evals, lasts, sent = np.array([run[number] for run in runs]).T
+                each = f" ({', '.join(f'{mean:,.0f}' for mean in evals)})" if given.seeds > 1 else ""
+                figures = f"{evals.mean():,.0f}{each} | {lasts.mean():,.0f} | {sent.mean():,.0f}"
+                print(f"| {workers} | {name} | {point:,} | {figures} |", flush=True)
 
 
 if __name__ == "__main__":

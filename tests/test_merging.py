@@ -1,5 +1,6 @@
 """What workers have learned: found, sent, merged by the rule, and taken; and which of their games count."""
 
+import random
 import threading
 from typing import Any
 
@@ -30,7 +31,8 @@ class Learner:
     """A worker without a cluster."""
 
     def __init__(self, **options: Any) -> None:
-        plan = make_plan(TrainOptions(**{"network": PATTERNS, "method": "tc", "threads": 1, "games": 1000} | options))
+        given: dict[str, Any] = {"network": PATTERNS, "method": "tc", "threads": 1, "games": 1000}
+        plan = make_plan(TrainOptions(**given | options))
         self.team = Team(plan, new_network(plan), plan.options.threads or 1, tidies=False)
         self.replica = Replica(
             self.team.network, [RULES[name].kind for name in plan.rules], list(self.team.tables.kept.values())
@@ -48,9 +50,9 @@ class Learner:
 
 def merge_all(learners: list[Learner], shards: int = 1) -> list[Change]:
     """Merge what they have learned, in so many shards, and let all take it."""
-    kind = RULES[learners[0].team.plan.phases[0].method].kind
+    sums = RULES[learners[0].team.plan.phases[0].method].kind.sums
     parts = [learner.replica.find_change().split(shards) for learner in learners]
-    merged = [merge(part, visits=kind.visits, together=kind.together) for part in zip(*parts, strict=True)]
+    merged = [merge(part, sums) for part in zip(*parts, strict=True)]
     for learner in learners:
         for change in merged:
             learner.replica.take(change)
@@ -84,44 +86,55 @@ def test_a_change_comes_apart_and_together_again(places: set[int], shards: int) 
         assert (shard_of(part.pages, shards) == number).all()
 
 
-def test_what_one_worker_alone_has_changed_it_keeps() -> None:
-    merged = merge([change_of({3: 1.5, 9: -2.0}), change_of({9000: 4.0})], visits=None, together=1.5)
+SUMS = (0, 1)  # as TC keeps them
+
+
+@pytest.mark.parametrize("sums", [None, SUMS])
+def test_what_one_worker_alone_has_changed_it_keeps(sums: tuple[int, int] | None) -> None:
+    kept = None if sums is None else dict.fromkeys((3, 9, 9000), (1.0, 2.0))
+    merged = merge([change_of({3: 1.5, 9: -2.0}, kept), change_of({9000: 4.0}, kept)], sums)
     assert merged.indices().tolist() == [3, 9, 9000]
     assert merged.moves.tolist() == [1.5, -2.0, 4.0]
 
 
-@pytest.mark.parametrize(("workers", "factor"), [(1, 1.0), (2, 1.5), (4, 1.5)])
-def test_workers_that_have_learned_the_same_do_not_add_it_up(workers: int, factor: float) -> None:
-    merged = merge([change_of({7: 10.0}, {7: (5.0, 8.0)})] * workers, visits=1, together=1.5)
+@pytest.mark.parametrize(
+    ("workers", "error", "factor"),
+    [(1, 8.0, 1.0), (2, 0.0, 1.0), (2, 4.0, 1.5), (2, 8.0, 2.0), (2, -8.0, 2.0), (3, 2.0, 1.5), (4, 8.0, 2.0), (9, 0.5, 1.5)],
+)
+def test_moves_add_up_as_far_as_errors_agree(workers: int, error: float, factor: float) -> None:
+    """Of workers that have all learned the same; never more than twice the mean."""
+    merged = merge([change_of({7: 10.0}, {7: (error, 8.0)})] * workers, SUMS)
     assert merged.moves.tolist() == [pytest.approx(10.0 * factor)]
-    assert merged.kept.tolist() == [[5.0 * workers, 8.0 * workers]]
+    assert merged.kept.tolist() == [[error * workers, 8.0 * workers]]
+
+
+def test_errors_of_different_workers_cancel() -> None:
+    """Each has come from its own side: both have arrived."""
+    merged = merge([change_of({7: 4.0}, {7: (8.0, 8.0)}), change_of({7: -2.0}, {7: (-8.0, 8.0)})], SUMS)
+    assert merged.moves.tolist() == [1.0]
 
 
 def test_who_has_hardly_seen_a_weight_hardly_counts() -> None:
     """A worker with a thousandth of the visits does not halve what the other has learned."""
     often, rarely = change_of({7: 10.0}, {7: (5.0, 1000.0)}), change_of({7: 0.5}, {7: (1.0, 1.0)})
-    assert merge([often, rarely], visits=1, together=1.5).moves[0] == pytest.approx(10.0, rel=0.01)
+    assert merge([often, rarely], SUMS).moves[0] == pytest.approx(10.0, rel=0.01)
 
 
-@given(
-    arrays(np.float32, st.tuples(st.integers(1, 6), st.just(9)), elements=st.sampled_from([0.0, 0.5, 1.0, -3.0, 20.0])),
-    st.sampled_from([1.0, 1.5, 2.0]),
-)
-def test_the_rule_is_what_it_says(moves: NDArray[np.float32], together: float) -> None:
-    """Against the formula, weight by weight; how far a weight has moved stands for its visits."""
+@given(arrays(np.float32, st.tuples(st.integers(1, 6), st.just(9)), elements=st.sampled_from([0.0, 0.5, 1.0, -3.0, 20.0])))
+def test_without_sums_the_move_stands_for_what_was_seen(moves: NDArray[np.float32]) -> None:
+    """Against the formula, weight by weight."""
     changes = [change_of({place: float(move) for place, move in enumerate(row) if move}) for row in moves]
-    merged = merge(changes, visits=None, together=together)
+    merged = merge(changes, None)
     expected = {}
-    for place, column in enumerate(moves.T.astype(float)):
-        seen = [move for move in column if move]
-        if seen:
-            visits = [abs(move) for move in seen]
-            workers = min(sum(visits) ** 2 / sum(each**2 for each in visits), together)
-            expected[place] = workers * sum(n * move for n, move in zip(visits, seen, strict=True)) / sum(visits)
+    for place, column in enumerate(moves.T.tolist()):
+        if any(column):
+            expected[place] = sum(abs(move) * move for move in column) / sum(map(abs, column))
     assert dict(zip(merged.indices().tolist(), merged.moves.tolist(), strict=True)) == pytest.approx(expected, rel=1e-5)
 
 
-@pytest.mark.parametrize("options", [{}, {"threads": 2}, {"method": "td"}, {"stages": "0,64"}, {"game": "threes", "context": ""}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"threads": 2}, {"method": "td"}, {"stages": "0,64"}, {"game": "threes", "context": ""}], ids=str
+)
 def test_all_workers_are_equal_after_a_merge(options: dict[str, Any]) -> None:
     """Bit for bit, in any number of shards; and one that joins later gets the same."""
     learners = [Learner(**options) for _ in range(3)]
@@ -179,19 +192,21 @@ def test_sums_of_coherence_are_halved_when_they_are_merged(threads: int, monkeyp
 
 
 def test_a_weight_that_is_new_in_a_stage_moves_from_the_stage_before() -> None:
-    """Two workers write it for the first time; what both take over from the stage before is not added up."""
-    network = [Network(make("2048"), "012", stages=(0, 64)) for _ in range(2)]
-    size = network[0].stage_weights
-    replicas = [Replica(each, [], []) for each in network]
+    """Two workers write it for the first time: what both have learned adds up, what they took over does not."""
+    networks = [Network(make("2048"), "012", stages=(0, 64)) for _ in range(2)]
+    new = networks[0].stage_weights + 5
+    beside = [np.zeros((networks[0].weights.size, 2), np.float32) for _ in networks]
+    replicas = [Replica(network, [tc.KIND], [kept]) for network, kept in zip(networks, beside, strict=True)]
     for replica in replicas:
-        replica.take(change_of({5: 100.0}))
-    for each in network:
-        each.weights[size + 5] = 104.0
-    merged = merge([replica.find_change() for replica in replicas], visits=None, together=1.5)
-    for each, replica in zip(network, replicas, strict=True):
+        replica.take(change_of({5: 100.0}, {5: (0.0, 0.0)}))
+    for network, kept in zip(networks, beside, strict=True):
+        network.weights[new] = 104.0
+        kept[new] = 8.0
+    merged = merge([replica.find_change() for replica in replicas], SUMS)
+    for network, replica in zip(networks, replicas, strict=True):
         replica.take(merged)
-        assert each.weights[size + 5] == 106.0
-        assert each.weights[5] == 100.0
+        assert network.weights[new] == 108.0
+        assert network.weights[5] == 100.0
 
 
 # --- which games count -------------------------------------------------------------------------------------------------
@@ -210,23 +225,23 @@ def played(chunk: Chunk) -> Played:
 @given(st.integers(0, 2**32), st.integers(1, 4), st.integers(1, 120))
 def test_every_game_counts_once_whoever_is_lost(seed: int, workers: int, limit: int) -> None:
     """Workers take chunks, are lost or merge, in any order; what is delivered are all games in order, and their sums."""
-    rng, ledger = np.random.default_rng(seed), Ledger()
+    rng, ledger = random.Random(seed), Ledger()
     hands: list[list[Chunk]] = [[] for _ in range(workers)]
     scores: list[int] = []
     moves = seconds = 0.0
     while len(scores) < limit:
         for hand in hands:
-            if rng.integers(3) and (chunk := ledger.hand_out(1 + rng.integers(9), limit)):
+            if rng.randrange(3) and (chunk := ledger.hand_out(1 + rng.randrange(9), limit)):
                 hand.append(chunk)
         for hand in hands:
-            what = rng.integers(4)
+            what = rng.randrange(4)
             if what == 0:
                 ledger.lose(hand)
             if what == 1:
                 ledger.merge(map(played, hand))
             if what < 2:
                 hand.clear()
-        results = make_results(min(1 + rng.integers(20), limit - len(scores)))
+        results = make_results(min(1 + rng.randrange(20), limit - len(scores)))
         delivery = ledger.deliver(len(scores), results)
         scores += results.scores[: delivery.games].tolist()
         moves += delivery.sums[MOVES]

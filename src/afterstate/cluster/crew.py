@@ -76,8 +76,8 @@ class Crew:
                 return
             if first is None and now > began + START:
                 raise ClusterError(
-                    f"no worker has started within {START:.0f} s: each needs {self._processors:g} processors that are free, and "
-                    f"memory; ray status shows what {self._session.address} has. Try fewer --workers or --threads"
+                    f"no worker has started within {START:.0f} s: each needs {self._processors:g} free processors, and memory; "
+                    f"ray status shows what {self._session.address} has. Try fewer --workers or --threads"
                 )
             self.look()
 

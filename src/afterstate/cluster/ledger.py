@@ -84,8 +84,8 @@ class Ledger:
         done = Delivery(0, np.zeros(TALLIED), 0.0)
         while done.games < len(results.scores) and (each := self.merged.pop(first + done.games, None)):
             count = min(len(each.results.scores), len(results.scores) - done.games)
-            for target, source in zip(results.part(done.games, done.games + count), each.results, strict=True):
-                target[:] = source[:count]
+            part = results.part(done.games, done.games + count)
+            part.scores[:], part.moves[:], part.largest[:] = each.results.part(0, count)
             share = 1.0
             if count < len(each.results.scores):
                 share = float(each.results.moves[:count].sum() / each.results.moves.sum())

@@ -1,11 +1,16 @@
 """How the changes of several workers become one. docs/scaling.md derives the rule.
 
-For each weight, every worker that has changed it says how far it moved (d) and how much it knows about it (n, its visits). The
-weight moves by the mean of d, weighted by n, times the number of workers that count: (sum of n)^2 / (sum of n^2), which is 1
-if one of them knows all and k if k know the same. That is the sum of the moves if all know the same. But workers that learn
-apart correct the same error, so no weight moves further than `together` times the mean.
+For each weight, every worker that has changed it says how far it moved (d) and how much it has seen of it (n). The weight moves
 
-What the rules keep for a weight (E and A of TC) is added up.
+    m * (sum of n * d) / (sum of n),    m = 1 + (k - 1) * c, at most MOST
+
+The fraction is the mean move, by how much each worker has seen. k is how many workers have seen it: 1 if one of them has seen
+nearly all there was, and their number if all have seen the same. c says whether the weight still has far to go: the errors of
+this round, all workers together, divided by their sizes. If all errors had the same sign, no worker has arrived, and
+moves add up; if they cancel, all have arrived at about the same value, and their mean is it.
+
+TC knows errors and their sizes (E and A), and n is how much A has grown. Without such sums, n is how far the weight has moved,
+and c is 0. Whatever a rule keeps for a weight is added up.
 """
 
 from collections.abc import Sequence
@@ -15,37 +20,48 @@ from numpy.typing import NDArray
 
 from afterstate.cluster.changes import PAGE, Change, make_change
 
-FEW = np.float32(1e-30)  # of a visit: a weight that did not move, by a rule that keeps no count
+MOST = (
+    2.0  # how many times the mean move a weight may move: beyond that, workers that correct the same error swing ever further
+)
+LEAST = 1e-30  # what a worker has seen that did not move a weight
 
 
-def merge(changes: Sequence[Change], *, visits: int | None, together: float) -> Change:
-    """Merge the changes of several workers. `visits` is which of the kept numbers grows with each visit, see `Kind`.
-
-    Without such a number, how far a weight has moved stands for its visits.
-    """
+def merge(changes: Sequence[Change], sums: tuple[int, int] | None) -> Change:
+    """Merge the changes of several workers; `sums` says which of the kept numbers are errors and their sizes, see `Kind`."""
     pages = np.unique(np.concatenate([change.pages for change in changes]))
-    width = changes[0].kept.shape[1]
-    touched = np.zeros(len(pages) * PAGE, np.bool_)
     where = [_places(change, pages) for change in changes]
-    for places in where:
-        touched[places] = True
-    found = np.flatnonzero(touched)
-    rank = np.empty(len(touched), np.int32)
-    rank[found] = np.arange(len(found), dtype=np.int32)
-    known, squares, moves = np.zeros((3, len(found)), np.float64)
-    kept = np.zeros((len(found), width), np.float32)
-    for change, places in zip(changes, where, strict=True):
-        at = rank[places]
-        count = (np.abs(change.moves) if visits is None else change.kept[:, visits]).astype(np.float64) + FEW
-        known[at] += count
+    found, ranks = _join(where, len(pages) * PAGE)
+    seen, squares, moves = np.zeros((3, len(found)))
+    kept = np.zeros((len(found), changes[0].kept.shape[1]), np.float32)
+    for change, at in zip(changes, ranks, strict=True):
+        count = np.abs(change.moves if sums is None else change.kept[:, sums[1]]).astype(np.float64) + LEAST
+        seen[at] += count
         squares[at] += count * count
         moves[at] += count * change.moves
         kept[at] += change.kept
-    workers = np.minimum(known * known / squares, together)
+    times = np.minimum(1 + (seen * seen / squares - 1) * _coherence(kept, sums), MOST)
     indices = pages[found // PAGE].astype(np.int64) * PAGE + found % PAGE
-    return make_change(indices, (workers * moves / known).astype(np.float32), kept)
+    return make_change(indices, (times * moves / seen).astype(np.float32), kept)
 
 
 def _places(change: Change, pages: NDArray[np.uint32]) -> NDArray[np.int64]:
     """Where the weights of a change are, if only these pages are there."""
     return np.repeat(np.searchsorted(pages, change.pages) * PAGE, change.counts) + change.places
+
+
+def _join(where: Sequence[NDArray[np.int64]], size: int) -> tuple[NDArray[np.int64], list[NDArray[np.int32]]]:
+    """All of several rising lists of places -> one of them, and where in it those of each list are."""
+    rank = np.zeros(size, np.int32)
+    for places in where:
+        rank[places] = 1
+    found = np.flatnonzero(rank)
+    rank[found] = np.arange(len(found), dtype=np.int32)
+    return found, [rank[places] for places in where]
+
+
+def _coherence(kept: NDArray[np.float32], sums: tuple[int, int] | None) -> NDArray[np.float64]:
+    """|sum of errors| / sum of their sizes, 0 to 1."""
+    if sums is None:
+        return np.zeros(len(kept))
+    errors, sizes = (kept[:, column].astype(np.float64) for column in sums)
+    return np.minimum(np.abs(errors) / np.maximum(sizes, LEAST), 1.0)

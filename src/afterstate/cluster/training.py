@@ -42,6 +42,7 @@ FIRST = 10  # games of a thread's first chunk, when its speed is not known
 LEAST = 0.02  # seconds of play that are worth a chunk
 MAX_WORKERS = 1000
 MAX_SHARDS = 64
+RECENT = 3  # merges by which the cost of the next is judged: by the cheapest, since others may have waited for something
 TRIES = 3  # to merge, after workers or nodes were lost
 
 
@@ -68,7 +69,7 @@ class ClusterTeam(Team):
         self.workers = workers
         self._session = session
         self._merge_every = merge_every
-        self._cost = 0.0  # seconds of the last merge
+        self._costs = [0.0]  # seconds of the last merges
         self._spent = 0.0
         self._ledger = Ledger()
         kinds = [RULES[name].kind for name in plan.rules]
@@ -152,6 +153,8 @@ class ClusterTeam(Team):
                 load_ray().remote(Shard).options(num_cpus=0, scheduling_strategy="SPREAD", max_restarts=-1, max_task_retries=-1)
             )
             self._shards = [shard.remote() for _ in range(min(self.workers, MAX_SHARDS))]
+            for each in self._shards:  # so that the first merge need not wait for them
+                each.ready.remote()
         if not self._crew.hands:
             self._crew.wait_for_workers(lambda: tick() and not self._ledger.lost)
         self._crew.admit(self._replica.find_all)
@@ -176,7 +179,7 @@ class ClusterTeam(Team):
     def _interval(self) -> float:
         """Seconds until the next merge."""
         longest = min(self._merge_every, max(GROWTH * self.traffic.rounds, SHORTEST))
-        return max(longest, self._cost / MERGE_SHARE)
+        return max(longest, min(self._costs[-RECENT:]) / MERGE_SHARE)
 
     def _next_chunk(self, hand: Hand, ends: float, limit: int | None) -> Chunk | None:
         """Games for a worker that end before the next merge."""
@@ -208,11 +211,11 @@ class ClusterTeam(Team):
             each.seconds = (now - began) * float(each.sums[MOVES] / moves)
         self._ledger.merge(played)
         crew.losses = 0
-        self._cost = now - paused
+        self._costs.append(now - paused)
         traffic = self.traffic
         traffic.merges += 1
         traffic.bytes += len(crew.hands) * sum(change.nbytes for change in merged)
-        traffic.seconds += self._cost
+        traffic.seconds += now - paused
         traffic.rounds += now - began
 
     def _exchange(self, crew: Crew, phase: Phase) -> tuple[list[Any], list[Change]]:
@@ -229,7 +232,7 @@ class ClusterTeam(Team):
                 return [], []
             given = [parts[hand] for hand in crew.hands]
             changes = [
-                shard.merge.remote(kind.visits, kind.together, *(each[1 + number] for each in given))
+                shard.merge.remote(kind.sums, *(each[1 + number] for each in given))
                 for number, shard in enumerate(self._shards)
             ]
             try:

@@ -4,6 +4,7 @@ A worker has a network of its own, and as many threads as it was given. A shard 
 keeps nothing between two merges, since every worker has all of the tables: one that is lost is simply started again.
 """
 
+import os
 import threading
 from dataclasses import dataclass
 from time import perf_counter
@@ -37,9 +38,9 @@ class Worker:
         self._replica = Replica(self._team.network, kinds, list(self._team.tables.kept.values()))
         self._team.load_kernels()
 
-    def ready(self) -> bool:
-        """Answer once the kernels are loaded."""
-        return True
+    def ready(self) -> int:
+        """Answer once the kernels are loaded -> the number of this process."""
+        return os.getpid()
 
     def play(self, phase: Phase, chunk: Chunk) -> Played:
         """Learn from some games."""
@@ -67,6 +68,10 @@ class Worker:
 class Shard:
     """Merges a part of the tables."""
 
-    def merge(self, visits: int | None, together: float, *changes: Change) -> Change:
+    def ready(self) -> int:
+        """The number of this process."""
+        return os.getpid()
+
+    def merge(self, sums: tuple[int, int] | None, *changes: Change) -> Change:
         """Merge what workers have learned, see `merging.merge`."""
-        return merge(changes, visits=visits, together=together)
+        return merge(changes, sums)

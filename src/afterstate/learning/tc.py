@@ -90,5 +90,5 @@ KIND = Kind(
     make_tc, numbers=2, kept_as="coherence", together=1.5,
     tidy=lambda network, part: halve(part, find_bound(network)),
     untidied=lambda rule: rule._replace(size=u64(0)),
-    visits=1,
+    sums=(0, 1),
 )  # fmt: skip
