@@ -146,5 +146,5 @@ def _beside(kept: Sequence[NDArray[np.float32]], count: int) -> NDArray[np.float
 def _rows_differ(one: NDArray[np.float32], other: NDArray[np.float32]) -> NDArray[np.bool_]:
     """(n,) which rows of two (n, 1) or (n, numbers) arrays differ in any bit."""
     width = {1: np.uint32, 2: np.uint64}.get(one.shape[1])  # then a row is one number
-    differ: NDArray[np.bool_] = one != other if width is None else one.view(width) != other.view(width)
-    return np.logical_or.reduce(differ, axis=1)
+    differ: NDArray[np.bool_] = (one != other).any(axis=1) if width is None else (one.view(width) != other.view(width))[:, 0]
+    return differ

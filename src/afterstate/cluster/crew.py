@@ -29,9 +29,11 @@ class Hand:
     played: list[Played] = field(default_factory=list)  # since the last merge
     taking: Any = None  # the last merge, or the first tables; an error if it could not take them
     speed: float = 0.0  # games a second
+    last: int = 0  # games of its last chunk
 
     def play(self, phase: Phase, chunk: Chunk) -> None:
         self.under_way[self.actor.play.remote(phase, chunk)] = chunk
+        self.last = chunk.count
 
     def take(self, changes: Sequence[Any]) -> None:
         self.taking = self.actor.take.remote(*changes)

@@ -38,7 +38,8 @@ GROWTH = 0.1  # a fresh network learns fast, so a merge comes after this share o
 SHORTEST = 0.2  # seconds between two merges
 CHUNK = 1.0  # seconds of play for which a worker gets games at a time
 QUEUED = 2  # chunks that a worker has at a time, so that it need not wait for the next
-FIRST = 10  # games of a thread's first chunk, when its speed is not known
+FIRST = 10  # games of a worker's first chunks, when its speed is not known
+GROWS = 2  # times that a chunk may be as large as the one before: games become longer as the network learns
 LEAST = 0.02  # seconds of play that are worth a chunk
 MAX_WORKERS = 1000
 MAX_SHARDS = 64
@@ -186,7 +187,7 @@ class ClusterTeam(Team):
         seconds = min(CHUNK, ends - perf_counter() - hand.queued)
         if seconds < LEAST:
             return None
-        count = int(seconds * hand.speed) if hand.speed else FIRST
+        count = min(int(seconds * hand.speed), GROWS * hand.last) if hand.speed else FIRST
         if limit is not None:  # the last games are shared out among all
             count = min(count, ceil((limit - self._ledger.next) / (QUEUED * self.workers)))
         return self._ledger.hand_out(max(count, 1), limit)
