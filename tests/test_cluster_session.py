@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 import ray
@@ -17,8 +16,7 @@ import ray
 from afterstate.cluster.session import connect
 from afterstate.errors import ClusterError, InputError
 from commandline import PATIENCE
-
-SOON = 30.0  # seconds in which every failure must be told
+from processes import SOON, are_gone, family
 
 STARTED = """
 import os, sys, threading
@@ -31,37 +29,6 @@ with connect("local", stop) as session:
     stop.wait(60)
 print("stopped", flush=True)
 """
-
-
-def family(process: int) -> set[int]:
-    """The processes that descend from one, with itself."""
-    parents: dict[int, int] = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-    found = {process}
-    while more := {child for child, parent in parents.items() if parent in found} - found:
-        found |= more
-    return found
-
-
-def are_gone(processes: set[int], within: float) -> set[int]:
-    """Wait for processes to end -> those that have not."""
-    deadline = time.monotonic() + within
-    while time.monotonic() < deadline:
-        if not (left := {one for one in processes if Path(f"/proc/{one}").exists() and _runs(one)}):
-            return set()
-        time.sleep(0.1)
-    return left
-
-
-def _runs(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 @contextmanager

@@ -9,10 +9,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 import afterstate as af
+from afterstate.api import evaluate
 from afterstate.games.game import make
 from afterstate.games.results import Results, compare
 from afterstate.network.modelfile import save_model
-from afterstate.play.evaluation import evaluate
 from searching import random_network
 from serving import ask, client, make_models
 from test_web_runs import wait_for

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     __version__: str
 
-    from afterstate.api import load, train, training_games
+    from afterstate.api import evaluate, load, train, training_games
     from afterstate.engine.record import Record, replay
     from afterstate.errors import (
         AfterstateError,
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from afterstate.play.agent import Agent, Choice, Choices
     from afterstate.play.episode_line import episode_line
     from afterstate.play.episodes import Episode, read_episodes
-    from afterstate.play.evaluation import evaluate
     from afterstate.play.judge import Verdict, judge
     from afterstate.play.players import (
         Environment,
@@ -56,7 +55,7 @@ if TYPE_CHECKING:
 
 # where each name lives; loaded on first use, so that `import afterstate` stays quick
 _HOMES = {
-    "afterstate.api": ("load", "train", "training_games"),
+    "afterstate.api": ("evaluate", "load", "train", "training_games"),
     "afterstate.engine.record": ("Record", "replay"),
     "afterstate.errors": (
         *("AfterstateError", "ClusterError", "DivergedError", "FileError", "GameError"),
@@ -72,7 +71,6 @@ _HOMES = {
     "afterstate.play.agent": ("Agent", "Choice", "Choices"),
     "afterstate.play.episode_line": ("episode_line",),
     "afterstate.play.episodes": ("Episode", "read_episodes"),
-    "afterstate.play.evaluation": ("evaluate",),
     "afterstate.play.judge": ("Verdict", "judge"),
     "afterstate.play.players": (
         *("Environment", "NetworkPlayer", "Player"),

@@ -1,9 +1,10 @@
-"""Functions to call from Python: train a player, load one."""
+"""Functions to call from Python: train a player, load one, measure it."""
 
 from pathlib import Path
 from typing import Any, Unpack
 
 from afterstate.games.game import Game
+from afterstate.games.results import Summary
 from afterstate.learning.gamesfile import Episodes, GamesFile
 from afterstate.learning.options import TrainGiven, TrainOptions, normalise
 from afterstate.learning.origin import with_model
@@ -15,6 +16,8 @@ from afterstate.learning.trainer import resume as go_on
 from afterstate.learning.trainer import train as begin
 from afterstate.network.modelfile import load_model
 from afterstate.network.network import Network
+from afterstate.play.agent import Agent
+from afterstate.play.evaluation import measure
 
 
 def train(
@@ -51,6 +54,32 @@ def load(path: Path | str) -> Network:
     ('0123', '4567', '0145', '1256', '569a')
     """
     return load_model(find_model(path))
+
+
+def evaluate(
+    agent: Agent,
+    *,
+    games: int = 1000,
+    seed: int = 1,
+    threads: int | None = None,
+    until: int | None = None,
+    cluster: str | None = None,
+) -> Summary:
+    """Play `games` games with learning off. The same seed gives the same games, with any number of threads.
+
+    With `until`, a game ends as soon as that tile is on the board, such as 2048. The scores are then those at that moment.
+
+    With `cluster` a Ray cluster plays them: "HOST:PORT" of its head, "auto" for the one that runs on this machine, or "local"
+    to start one. `threads` are then those of each worker, 1 by default. The games are the same.
+
+    The exception to the first rule is an agent with a `move_time`: how deep it searches in that time varies.
+    """
+    play = None
+    if cluster is not None:
+        from afterstate.cluster.evaluation import play_on
+
+        play = play_on(cluster)
+    return measure(agent, games=games, seed=seed, threads=threads, until=until, play=play).finished()
 
 
 def training_games(run: Path | str) -> Episodes:

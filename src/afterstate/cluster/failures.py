@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
 
+from afterstate.cluster.address import check_address
 from afterstate.errors import AfterstateError, ClusterError, InputError
 
 _LONGEST = 300  # characters of what Ray says
@@ -16,6 +18,13 @@ def load_ray() -> Any:
     except ImportError as error:
         raise InputError("a cluster needs Ray, which is not installed: pip install 'afterstate[cluster]'") from error
     return ray
+
+
+def check_cluster(address: str) -> None:
+    """Refuse what cannot be an address, and a missing Ray, before anything heavy is loaded."""
+    check_address(address)
+    if find_spec("ray") is None:
+        load_ray()
 
 
 @contextmanager

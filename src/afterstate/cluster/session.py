@@ -22,8 +22,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from afterstate.cluster.address import AUTO, LOCAL, check_address, is_loopback, split_address
-from afterstate.cluster.failures import load_ray, translated
+from afterstate.cluster.address import AUTO, LOCAL, is_loopback, split_address
+from afterstate.cluster.failures import check_cluster, load_ray, translated
 from afterstate.cluster.versions import check_versions
 from afterstate.engine.workers import stop_on_signal
 from afterstate.errors import ClusterError, InputError
@@ -80,7 +80,7 @@ def connect(address: str, stop: threading.Event, *, store: int = STORE) -> Itera
     many bytes of shared objects a cluster that we start has room for. If this process is connected already, that is used and
     stays open.
     """
-    check_address(address)
+    check_cluster(address)
     ray = load_ray()
     with stop_on_signal(stop):
         if ray.is_initialized():

@@ -134,22 +134,24 @@ def play_match(
     seed: int,
     stop: threading.Event,
     *,
+    start: int = 0,
     on_tick: Callable[[Share], None] | None = None,
 ) -> tuple[Summary | None, Results]:
     """Play with learning off, one thread per seat -> summary and results; the summary is None if no game was finished.
 
-    The games are those of (seed, EVAL): none of them is a training game, and the number of threads does not matter.
+    The games are those of (seed, EVAL) from number `start` on: none of them is a training game, and the number of threads does
+    not matter.
     """
     results = make_results(games)
 
     def play(thread: int, first: int, count: int) -> int:
-        part = results.part(first, first + count)
+        part = results.part(first - start, first - start + count)
         seats[thread].play(seed, Purpose.EVAL, first, part)
         return int(part.moves.sum())
 
-    play(0, 0, 0)  # compile before the clock starts
+    play(0, start, 0)  # compile before the clock starts
     began = perf_counter()
-    played = Workers(len(seats), stop).run(play, 0, games, on_tick=on_tick)
+    played = Workers(len(seats), stop).run(play, start, games, on_tick=on_tick)
     results = results.part(0, played)
     seconds, first = perf_counter() - began, seats[0]
     return (summarise(first.game, results, seconds, until=first.until) if played else None), results

@@ -22,6 +22,10 @@ class Results(NamedTuple):
     def part(self, start: int, end: int) -> "Results":
         return Results(self.scores[start:end], self.moves[start:end], self.largest[start:end])
 
+    def fill(self, other: "Results") -> None:
+        """Copy the results of as many games."""
+        self.scores[:], self.moves[:], self.largest[:] = other
+
     def finished(self) -> int:
         """How many games were finished, from the first one to the first that was not."""
         unfinished = self.moves < 0

@@ -74,7 +74,7 @@ class Agent:
 
     def __init__(self, network: Network, *, threads: int = 1, **search: Unpack[SearchGiven]) -> None:
         self.network = network
-        self._given: SearchGiven = search
+        self.given: SearchGiven = search  # the options of its search, as given
         self._lock = threading.RLock()  # working memory is used by one question at a time
         self.plan = SearchOptions.read(**search).resolve(network.game.name)
         self._halt = np.zeros(1, np.int64)
@@ -83,7 +83,7 @@ class Agent:
 
     def __reduce__(self) -> Any:
         """Pickled by what it was made of."""
-        return _make_agent, (self.network, len(self._choosers), self._given)
+        return _make_agent, (self.network, len(self._choosers), self.given)
 
     @property
     def depth(self) -> int:

@@ -24,7 +24,7 @@ from afterstate.learning.team import Team
 from afterstate.memory import aligned
 from afterstate.network.network import Network
 from afterstate.play.agent import Agent
-from afterstate.play.evaluation import evaluate
+from afterstate.play.evaluation import measure
 from afterstate.rng import Purpose, draw, stream
 from afterstate.search.options import SearchGiven
 from afterstate.threads import count_threads
@@ -79,7 +79,7 @@ def bench_train(options: TrainOptions, threads: int, *, games: int = TRAINED) ->
 
 def bench_eval(network: Network, threads: int, *, games: int = EVALUATED) -> Speed:
     """Play with learning off."""
-    summary = evaluate(Agent(network), games=games, seed=SEED, threads=threads)
+    summary = measure(Agent(network), games=games, seed=SEED, threads=threads).finished()
     return Speed(threads, summary.moves, summary.seconds, summary.mean)
 
 
@@ -93,7 +93,7 @@ SEARCHES: dict[str, tuple[int, SearchGiven]] = {  # games, and how to look ahead
 def bench_search(network: Network, threads: int, name: str) -> Speed:
     """Play with one of the SEARCHES."""
     games, how = SEARCHES[name]
-    summary = evaluate(Agent(network, **how), games=games, seed=SEED, threads=threads)
+    summary = measure(Agent(network, **how), games=games, seed=SEED, threads=threads).finished()
     return Speed(threads, summary.moves, summary.seconds, summary.mean)
 
 

@@ -1,10 +1,11 @@
 """What a search did: how many positions it met, table hits, how deep it went and how long it took."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from afterstate.search.lookahead import (
     BY_DEPTH,
@@ -35,6 +36,7 @@ class SearchStatistics:
     hits: int  # look-ups that found an entry
     moves_by_depth: dict[int, int]  # how many moves were searched to which depth; not more than the search's own `depth`
     times: dict[str, float]  # seconds a move: p50, p95, p99, max
+    counts: NDArray[np.int64] = field(repr=False, compare=False)  # what all of these are made from, as searches count it
 
     @property
     def mean_depth(self) -> float:
@@ -55,15 +57,20 @@ class SearchStatistics:
 
 def add_up(choosers: Sequence[Any]) -> SearchStatistics | None:
     """The statistics of some choosers; None if none of them searches."""
-    searches = [chooser for chooser in choosers if isinstance(chooser, Lookahead)]
-    if not searches:
+    return combine([chooser.counts for chooser in choosers if isinstance(chooser, Lookahead)])
+
+
+def combine(parts: Sequence[NDArray[np.int64]]) -> SearchStatistics | None:
+    """The statistics of several searches from their counts; None if there are none."""
+    if not parts:
         return None
     counts = np.zeros(COUNTED, np.int64)
-    for search in searches:
-        counts += search.counts
+    for part in parts:
+        counts += part
+    counts[LONGEST] = max(int(part[LONGEST]) for part in parts)
     by_depth = counts[BY_DEPTH : BY_DEPTH + MAX_DEPTH + 1]
     by_time = counts[BY_TIME : BY_TIME + TIMES]
-    longest = max(int(search.counts[LONGEST]) for search in searches) / 1e9
+    longest = int(counts[LONGEST]) / 1e9
     return SearchStatistics(
         moves=int(by_depth.sum()),
         nodes=int(counts[NODES]),
@@ -73,6 +80,7 @@ def add_up(choosers: Sequence[Any]) -> SearchStatistics | None:
         hits=int(counts[FOUND]),
         moves_by_depth={depth: int(count) for depth, count in enumerate(by_depth) if count},
         times={f"p{share}": min(_percentile(by_time, share), longest) for share in (50, 95, 99)} | {"max": longest},
+        counts=counts,
     )
 
 
