@@ -70,7 +70,15 @@ def make(*arguments: str) -> str:
 
 
 def test_make_help_lists_what_there_is() -> None:
-    assert [line.split()[0] for line in make("help").splitlines()] == ["help", "train", "test", "faults", "docs", "models", "clean"]
+    assert [line.split()[0] for line in make("help").splitlines()] == [
+        "help",
+        "train",
+        "test",
+        "faults",
+        "docs",
+        "models",
+        "clean",
+    ]
     assert make() == make("help")
 
 

@@ -92,6 +92,10 @@ class Display(Listener):
         if not self.screen.is_terminal:
             tell_compiling()
 
+    def doing(self, what: str) -> None:
+        """Say on the progress line what takes time now."""
+        self.bar.update(self.task, description=f"{what} ...")
+
     def on_start(self, rate: str, origin: str | None) -> None:
         if not self.quiet:
             self.say(f"{rate}\n" if origin is None else f"{rate}\nstarts with the {origin}\n")

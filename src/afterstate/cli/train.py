@@ -1,6 +1,8 @@
 """afterstate train: train a player, and show its progress."""
 
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,18 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from afterstate.cli.common import compiling, print_json
-from afterstate.cli.options import with_options
+from afterstate.cli.options import Cluster, ClusterCommand, with_options
 from afterstate.errors import InputError
 from afterstate.learning.options import TEXT, TrainOptions
 from afterstate.learning.recipes import with_recipe
-from afterstate.units import format_bytes, format_count, format_time
+from afterstate.units import format_bytes, format_count, format_time, parse_time
 
 if TYPE_CHECKING:
     from afterstate.cli.display import Display
+    from afterstate.learning.trainer import TeamMaker
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(with_options(train, TrainOptions, before="quiet", text=TEXT, skip={"game"}))
+    app.command(cls=ClusterCommand)(with_options(train, TrainOptions, before="quiet", text=TEXT, skip={"game"}))
 
 
 def train(
@@ -29,6 +32,17 @@ def train(
     into: Annotated[
         Path | None,
         typer.Option(help="folder of the run that --cool-down branches into  [default: RUN-cooled-1, -2, ...]"),
+    ] = None,
+    cluster: Cluster = None,
+    workers: Annotated[
+        int | None, typer.Option(help="workers on the cluster, each with --threads threads  [default: one for each node]")
+    ] = None,
+    merge_every: Annotated[
+        str | None,
+        typer.Option(
+            help="seconds after which workers merge what they have learned, or a time such as 1m; more often at first, less "
+            "often if merging takes more than 5 % of the time  [default: 30]"
+        ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="do not print a block every --block games")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print the result as JSON")] = False,
@@ -44,10 +58,15 @@ def train(
 
     A falling rate at the end makes a player much stronger. With --run RUN --cool-down 30m, a new run branches from the last
     checkpoint of RUN and ends after 30 minutes with a rate that falls. RUN is not changed, and may be training meanwhile.
+
+    With --cluster, workers on its nodes learn together. The run is the same folder, and can go on with or without a cluster.
     """
     chosen = {name: value for name, value in given.items() if value is not None}
     if game is not None:
         chosen["game"] = game
+    if cluster is None and (workers is not None or merge_every is not None):
+        raise InputError("--workers and --merge-every are for a training on a cluster: add --cluster")
+    every = None if merge_every is None else parse_time(merge_every, name="merge-every")
     if resume and run is None:
         raise InputError("say which run to continue: --run DIR --resume")
     if resume and "recipe" in chosen:
@@ -80,18 +99,33 @@ def train(
     from afterstate.cli.display import Display
 
     display = Display(quiet=quiet, as_json=as_json)
-    with display:
+    with display, _team(display, cluster, workers, every) as make_team:
         if run is not None and resume:
-            done = go_on(run, normalise(chosen), listener=display, stop=display.stop)
+            done = go_on(run, normalise(chosen), listener=display, stop=display.stop, make_team=make_team)
         elif run is not None and branch:
             from afterstate.learning.cooling import cool_down
 
-            done = cool_down(run, normalise(chosen), into=into, listener=display, stop=display.stop)
+            done = cool_down(run, normalise(chosen), into=into, listener=display, stop=display.stop, make_team=make_team)
         else:
-            done = begin(TrainOptions(**chosen), run=run, listener=display, stop=display.stop)
+            done = begin(TrainOptions(**chosen), run=run, listener=display, stop=display.stop, make_team=make_team)
     folder, games, seconds, stopped, dropped = done.folder, done.games, done.seconds, done.stopped, done.dropped
     del done  # free the network's memory before the plot needs some
     _finish(display, folder, games, seconds, stopped=stopped, dropped=dropped, as_json=as_json)
+
+
+@contextmanager
+def _team(display: "Display", cluster: str | None, workers: int | None, every: float | None) -> "Iterator[TeamMaker | None]":
+    """Who learns: workers on a cluster, or threads of this process."""
+    if cluster is None:
+        yield None
+        return
+    from afterstate.cluster.training import MERGE_EVERY, training_on
+
+    display.doing("starting Ray")
+    with training_on(cluster, display.stop, workers=workers, merge_every=MERGE_EVERY if every is None else every) as make_team:
+        yield make_team
+        if make_team.team is not None:
+            display.say(f"{make_team.team.workers} workers: {make_team.team.traffic}")
 
 
 def _finish(display: "Display", path: Path, games: int, seconds: float, *, stopped: bool, dropped: int, as_json: bool) -> None:

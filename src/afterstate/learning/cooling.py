@@ -20,7 +20,7 @@ from afterstate.learning.plan import NOTHING, Objects, Plan, make_plan
 from afterstate.learning.progress import Listener
 from afterstate.learning.run import Run
 from afterstate.learning.runfolder import RunFolder, options_as_dict
-from afterstate.learning.trainer import resume
+from afterstate.learning.trainer import TeamMaker, resume
 from afterstate.network.modelfile import ModelFile, open_model
 from afterstate.network.network import count_weights
 from afterstate.network.training import Training
@@ -46,6 +46,7 @@ def cool_down(
     listener: Listener | None = None,
     stop: threading.Event | None = None,
     objects: Objects = NOTHING,
+    make_team: TeamMaker | None = None,
 ) -> Run:
     """Branch from the last checkpoint of a run, and train on for a time or some games while the rate falls.
 
@@ -54,7 +55,7 @@ def cool_down(
     """
     others = {name: value for name, value in given.items() if name != "cool_down"}
     folder = _branch(RunFolder.open(run), str(given["cool_down"]), others, into, listener or Listener(), objects)
-    return resume(folder.path, listener=listener, stop=stop, objects=objects)
+    return resume(folder.path, listener=listener, stop=stop, objects=objects, make_team=make_team)
 
 
 def _branch(

@@ -135,11 +135,15 @@ class _Piece(NamedTuple):
 class SharedTables:
     """The tables of a network that learns by some rules, and each thread's copies.
 
-    `size` is how many weights of a table each thread copies at most.
+    `size` is how many weights of a table each thread copies at most. With `tidies` False, what the rules keep only adds up: who
+    brings it together with that of others tidies it then.
     """
 
-    def __init__(self, network: Network, rules: Collection[str], threads: int, *, size: int | None = None) -> None:
+    def __init__(
+        self, network: Network, rules: Collection[str], threads: int, *, size: int | None = None, tidies: bool = True
+    ) -> None:
         self.threads = threads
+        self.tidies = tidies
         self._network = network
         self._kinds = {name: RULES[name].kind for name in rules}
         self._sizes = self._copy_sizes(default_size(threads) if size is None else size)
@@ -196,7 +200,9 @@ class SharedTables:
 
     def rule(self, name: str, rate: float) -> Any:
         """A learning rule that moves these weights."""
-        return self._kinds[name].make(self._network, rate, self._kept[name])
+        kind = self._kinds[name]
+        rule = kind.make(self._network, rate, self._kept[name])
+        return rule if self.tidies or kind.untidied is None else kind.untidied(rule)
 
     def clear(self) -> None:
         """Set everything to 0. This touches all memory."""
@@ -222,7 +228,7 @@ class SharedTables:
         """Settle all copies, so that the tables hold all that was learned; no thread may be learning."""
         for piece in self._all_pieces():
             settle(*piece)
-        for name, pieces in self._beside.items():
+        for name, pieces in self._beside.items() if self.tidies else ():
             if tidy := self._kinds[name].tidy:
                 for piece in pieces[0]:  # the tables are the same for all threads
                     tidy(self._network, piece.table)

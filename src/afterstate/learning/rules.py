@@ -27,6 +27,8 @@ class Kind:
     kept_as: str = ""  # what these are called in a checkpoint
     together: float = 1.9  # how far weights move that several threads have changed, see `copies`
     tidy: "Callable[[Network, NDArray[np.float32]], None] | None" = None  # called now and then, when no thread learns
+    untidied: "Callable[[Any], Any] | None" = None  # the rule that leaves all of that to `tidy`, so that its numbers add up
+    sums: tuple[int, int] | None = None  # which of its numbers add up a weight's errors and their sizes, if any do
 
 
 @dataclass(frozen=True)

@@ -86,4 +86,9 @@ def halve(pairs: NDArray[np.float32], bound: np.float32) -> None:
 
 
 # Each thread may move a weight all the way in a few steps, so weights that several have changed move less far than with TD.
-KIND = Kind(make_tc, numbers=2, kept_as="coherence", together=1.5, tidy=lambda network, part: halve(part, find_bound(network)))
+KIND = Kind(
+    make_tc, numbers=2, kept_as="coherence", together=1.5,
+    tidy=lambda network, part: halve(part, find_bound(network)),
+    untidied=lambda rule: rule._replace(size=u64(0)),
+    sums=(0, 1),
+)  # fmt: skip

@@ -23,13 +23,13 @@ WARM_UP = 500  # games that one thread plays alone on a fresh network, so that n
 
 
 class Team:
-    """A seat for each thread, and the tables they share. `copied` weights of each table have copies, see `copies`."""
+    """A seat for each thread, and the tables they share. `copied` weights of each table have copies; see `SharedTables`."""
 
-    def __init__(self, plan: Plan, network: Network, threads: int, *, copied: int | None = None) -> None:
+    def __init__(self, plan: Plan, network: Network, threads: int, *, copied: int | None = None, tidies: bool = True) -> None:
         self.plan = plan
         self.network = network
         self.threads = threads
-        self.tables = SharedTables(network, plan.rules, threads, size=copied)
+        self.tables = SharedTables(network, plan.rules, threads, size=copied, tidies=tidies)
         self.tallies = [make_tally(plan.game.most) for _ in range(threads)]
         self._backups = [plan.make_backup() for _ in range(threads)]
         self.seats = [
@@ -78,6 +78,15 @@ class Team:
                 part = results.part(done.games, end)
                 done = self._learn_part(threads, first + done.games, part, done, stop, on_tick)
         return done.games
+
+    @property
+    def ahead(self) -> int:
+        """Games that were learned from before `learn` was asked for them. None here; see `cluster.training`."""
+        return 0
+
+    def spent(self, elapsed: float) -> float:
+        """How much of the time since `learn` was called its games took: all of it, unless some were learned from before."""
+        return elapsed
 
     def _learn_part(
         self,

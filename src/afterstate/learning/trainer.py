@@ -1,6 +1,7 @@
 """Training: blocks of games on threads, schedules, checkpoints and evaluations."""
 
 import threading
+from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import replace
 from math import inf
@@ -36,6 +37,14 @@ SAVE_SHARE = 0.02  # share of the time spent on checkpoints, at most
 LARGE = 100_000_000  # bytes of a network whose kernels are compiled in a separate process, to save memory
 
 
+TeamMaker = Callable[[Plan, Network], Team]
+
+
+def local_team(plan: Plan, network: Network) -> Team:
+    """Threads of this process."""
+    return Team(plan, network, count_threads(plan.options.threads))
+
+
 def train(
     options: TrainOptions,
     *,
@@ -43,22 +52,24 @@ def train(
     listener: Listener | None = None,
     stop: threading.Event | None = None,
     objects: Objects = NOTHING,
+    make_team: TeamMaker | None = None,
 ) -> Run:
     """Start a new run and train to its end, or until `stop` is set or Ctrl-C is pressed.
 
     Without a name the run has a new folder in runs/, and with `run=False` none. `objects` are what only Python can give.
+    `make_team` makes those who play and learn; by default they are threads of this process.
     """
     count_threads(options.threads)
     check_objects(options, objects, has_folder=run is not False)
     plan = make_plan(options, objects)
     network = new_network(plan, keeps_best=run is False)
     if run is False:
-        trainer = Trainer(plan, None, network, listener, stop)
+        trainer = Trainer(plan, None, network, listener, stop, make_team)
         trainer.find_origin()
         return trainer.run()
     room = (2 * plan.numbers + 1) * network.weights.nbytes  # for last, its next version while it is written, and best
     folder = RunFolder.plan(run, plan.options, room=room)
-    trainer = Trainer(plan, folder, network, listener, stop)
+    trainer = Trainer(plan, folder, network, listener, stop, make_team)
     trainer.find_origin()
     folder.make(plan.options)
     with folder.hold():
@@ -72,15 +83,21 @@ def resume(
     listener: Listener | None = None,
     stop: threading.Event | None = None,
     objects: Objects = NOTHING,
+    make_team: TeamMaker | None = None,
 ) -> Run:
     """Continue a run from its last checkpoint; `given` are the options that change."""
     folder = RunFolder.open(run)
     with folder.hold():
-        return _resume(folder, given or {}, listener, stop, objects)
+        return _resume(folder, given or {}, listener, stop, objects, make_team)
 
 
 def _resume(
-    folder: RunFolder, given: dict[str, Any], listener: Listener | None, stop: threading.Event | None, objects: Objects
+    folder: RunFolder,
+    given: dict[str, Any],
+    listener: Listener | None,
+    stop: threading.Event | None,
+    objects: Objects,
+    make_team: TeamMaker | None,
 ) -> Run:
     options = folder.read_config().changed(given)
     check_objects(options, objects, has_folder=True)
@@ -89,10 +106,10 @@ def _resume(
     if folder.last.exists():
         with open_model(folder.last) as file:
             check_same(file, plan, folder)
-            trainer = Trainer(plan, folder, new_network(plan), listener, stop)
+            trainer = Trainer(plan, folder, new_network(plan), listener, stop, make_team)
             trainer.restore(file)
     else:
-        trainer = Trainer(plan, folder, new_network(plan), listener, stop)
+        trainer = Trainer(plan, folder, new_network(plan), listener, stop, make_team)
         trainer.start_again()
         trainer.find_origin()
     folder.make_folders()
@@ -121,6 +138,7 @@ class Trainer:
         network: Network,
         listener: Listener | None = None,
         stop: threading.Event | None = None,
+        make_team: TeamMaker | None = None,
     ) -> None:
         self.plan = plan
         self.options = plan.options
@@ -128,7 +146,7 @@ class Trainer:
         self.network = network
         self.listener = listener or Listener()
         self.stop = stop or threading.Event()
-        self.team = Team(plan, network, count_threads(plan.options.threads))
+        self.team = (make_team or local_team)(plan, network)
         self.watch = Watch(plan.options.games, optimistic=plan.options.optimistic)
         self.state = RunState(results=make_results(plan.options.block))
         self.phase = plan.phases[0]  # of the current block
@@ -150,14 +168,15 @@ class Trainer:
             self._prepare()
             try:
                 while self._step():
-                    if perf_counter() >= self.next_save:
+                    if perf_counter() >= self.next_save and not self.team.ahead:
                         self.save()
                 self._save_end()
             except DivergedError:
                 raise
             except BaseException:
                 with suppress(AfterstateError, OSError, MemoryError):  # the error that ends the run is the one to tell
-                    self._save_changes()
+                    if not self.team.ahead:  # else the tables hold more than what is counted
+                        self._save_changes()
                 raise
         stopped, kept = not self._is_complete(), self.team.tables.kept
         dropped = sum(table.nbytes for table in kept.values()) if self.slim else 0
@@ -167,11 +186,11 @@ class Trainer:
         """Do what is next -> whether there was anything left to do."""
         if self.state.in_block == self.options.block:
             self._close_block()
-        elif self.stop.is_set():
+        elif self.stop.is_set() and not self.team.ahead:
             return False
         elif self._evaluation_due():
             self._evaluate()
-        elif self._finished():
+        elif self._finished() and not self.team.ahead:
             return False
         else:
             self._part()
@@ -269,8 +288,8 @@ class Trainer:
             first, played = state.games, results.finished()
             state.games += played
             state.in_block += played
-            state.seconds = spent + perf_counter() - began
-            state.block_seconds = block_spent + perf_counter() - began
+            seconds = self.team.spent(perf_counter() - began)
+            state.seconds, state.block_seconds = spent + seconds, block_spent + seconds
             self.keeper.add_games(first, results.part(0, played))
 
     def _report(self, doing: str, share: Share, seconds: float, moves_per_s: float) -> None:
