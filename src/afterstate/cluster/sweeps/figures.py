@@ -41,12 +41,12 @@ def sweep_table(folder: SweepFolder, running: Sequence[Job] = (), *, most: int =
     table = Table(box=None, padding=(0, 1), title=_title(folder), title_justify="left")
     ahead = [f"ahead of {reference.trial.label}"] if reference and len(reference.trial.label) < 20 else ["ahead"]
     for name in ("", "trial", "state", "after", "score", *(ahead if reference else []), "varied"):
-        wraps = name == "varied"
+        is_text = name == "varied"
         table.add_column(
             name,
-            justify="left" if wraps or name == "state" else "right",
-            no_wrap=not wraps,
-            overflow="fold" if wraps else "ellipsis",
+            justify="left" if is_text or name == "state" else "right",
+            no_wrap=not is_text,
+            overflow="fold" if is_text else "ellipsis",
         )
     ranked = rank(list(folder.standings.values()))
     ranked = [one for one in ranked if one.last or one.trial.number in active] or ranked
