@@ -1,9 +1,14 @@
 """Training one network with workers on a cluster: the run is as ever, and no fault costs or doubles a game."""
 
+import contextlib
 import os
+import re
 import signal
+import subprocess
+import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +18,7 @@ import ray
 from safetensors.numpy import load_file
 
 import afterstate as af
+from afterstate.cli.main import Exit
 from afterstate.cluster.crew import Hand
 from afterstate.cluster.training import ClusterTeam, training_on
 from afterstate.learning.options import TrainOptions
@@ -20,8 +26,9 @@ from afterstate.learning.progress import Listener, Progress
 from afterstate.learning.runfolder import RunFolder
 from afterstate.learning.trainer import resume, train
 from afterstate.learning.update import ERRORS, MOVES
-from afterstate.network.modelfile import load_model
-from commandline import read_metrics
+from afterstate.network.modelfile import load_model, read_training
+from commandline import PATIENCE, PROGRAM, Result, check, read_metrics, run
+from processes import SOON, are_gone, family, kill, named
 
 SMALL: dict[str, Any] = {"network": "0123,0145", "method": "tc", "threads": 1, "keep": True}
 ENDLESS = SMALL | {"games": 10_000_000, "block": 10_000_000}
@@ -125,3 +132,98 @@ def test_who_is_killed_costs_and_doubles_no_game(cluster: str, tmp_path: Path, w
         errors_and_moves(team(), tmp_path / "run")
         now = {ray.get(hand.actor.ready.remote()) for hand in hands()}
         assert not now & set(targets)
+
+
+# --- as a command ------------------------------------------------------------------------------------------------------
+
+
+def begin(*arguments: object) -> "subprocess.Popen[str]":
+    """Start to train, in a process of its own."""
+    command = [*PROGRAM, "train", "2048", "--network", SMALL["network"], "--threads", "1", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
+
+
+def environment() -> dict[str, str]:
+    """For a process that knows nothing of the tests' own Ray."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("RAY_")} | {
+        "RAY_AUTH_TOKEN": "0" * 32,
+        "RAY_AUTH_MODE": "token",
+    }
+
+
+def wait_for_blocks(path: Path, count: int, process: "subprocess.Popen[str]") -> None:
+    """Wait until a run has measured so many blocks."""
+    deadline = time.monotonic() + PATIENCE
+    while not ((path / "metrics.jsonl").exists() and len(read_metrics(path)) >= count):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_ctrl_c_saves_and_leaves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    with begin("--block", 100, "--run", path, "--cluster", "--workers", 2) as process:
+        try:
+            wait_for_blocks(path, 2, process)
+            all_of_it = family(process.pid)
+            assert len(all_of_it) >= 5
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=SOON)
+            assert are_gone(all_of_it, SOON) == set()
+        finally:
+            process.kill()
+    assert (process.returncode, Result(130, out, err).error) == (130, "")
+    assert "2 workers: " in out
+    assert "continue: afterstate train --run" in out
+    games = read_training(RunFolder(path).last).games
+    assert f"stopped at {games}" in out.replace(",", "")
+    assert games >= 200
+
+
+HEAD = """
+import sys, threading
+from afterstate.cluster.session import connect
+with connect("local", threading.Event()) as session:
+    print(session.address, flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextlib.contextmanager
+def head() -> "Iterator[tuple[str, subprocess.Popen[str]]]":
+    """A cluster in a process of its own -> its address."""
+    command = [sys.executable, "-c", HEAD]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment())
+    with process:
+        all_of_it = {process.pid}
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline().strip()
+            all_of_it = family(process.pid)
+            yield address, process
+        finally:
+            kill(all_of_it)
+
+
+def test_the_head_is_lost(tmp_path: Path) -> None:
+    """One line says so, soon; all that was merged is saved, and the run goes on without a cluster."""
+    path = tmp_path / "run"
+    with head() as (address, other), begin("--block", 100, "--keep", "--run", path, "--cluster", address) as process:
+        try:
+            wait_for_blocks(path, 2, process)
+            kill(named(family(other.pid), "gcs_server"))
+            _, err = process.communicate(timeout=SOON)
+        finally:
+            process.kill()
+    assert process.returncode == Exit.CLUSTER
+    assert re.fullmatch(rf"error: the head of the Ray cluster at {address} is gone: .*\n", err)
+    games = read_training(RunFolder(path).last).games
+    assert games >= 200
+    assert resume(path, {"games": games + 100}).games == games + 100
+
+
+def test_what_needs_a_cluster_says_so(tmp_path: Path) -> None:
+    for option in ("--workers", "--merge-every"):
+        check(run("train", "2048", option, "2", "--run", tmp_path / "run"), Exit.INPUT, "add --cluster")
+    check(run("train", "2048", "--cluster", "--workers", "0"), Exit.INPUT, "workers must be 1 to 1000, not 0")
+    assert not (tmp_path / "run").exists()
