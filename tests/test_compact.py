@@ -24,9 +24,10 @@ from afterstate.learning.runfolder import RunFolder
 from afterstate.learning.trainer import train
 from afterstate.network import expanded
 from afterstate.network.compact import PART, ZERO, Packed, pack, round_off, unpack
-from afterstate.network.compactfile import save_compact, usual_step
-from afterstate.network.modelfile import COMPACT, load_model, model_header, open_model, read_training, save_model, table_names
+from afterstate.network.compactfile import COMPACT, save_compact, usual_step
+from afterstate.network.modelfile import load_model, open_model, read_training, save_model
 from afterstate.network.network import Network
+from afterstate.network.plainfile import model_header, table_names
 from afterstate.network.tensorfile import write_tensors
 from commandline import check, done, run
 

@@ -148,7 +148,7 @@ def test_a_branch_killed_while_it_is_made_is_no_run(source: Run, tmp_path: Path,
     def full(*_: Any) -> None:
         raise ResourceError("no room")
 
-    monkeypatch.setattr("afterstate.network.modelfile.write_tensors", full)
+    monkeypatch.setattr("afterstate.network.plainfile.write_tensors", full)
     with pytest.raises(ResourceError):
         cool_down(source.folder, {"cool_down": "10"}, into=tmp_path / "cooled")
     monkeypatch.undo()

@@ -14,8 +14,9 @@ from safetensors.numpy import save_file
 from afterstate.errors import FileError, ModelError, ResourceError
 from afterstate.files import atomic_write
 from afterstate.games.game import Game, make
-from afterstate.network.modelfile import FORMAT, load_model, open_model, read_header, read_training, save_model
+from afterstate.network.modelfile import load_model, open_model, read_header, read_training, save_model
 from afterstate.network.network import Network
+from afterstate.network.plainfile import FORMAT
 from afterstate.network.training import Training
 
 

@@ -15,9 +15,10 @@ from afterstate.learning.rules import RULES
 from afterstate.learning.runfolder import RunFolder
 from afterstate.memory import check_memory
 from afterstate.network.fold import find_host
-from afterstate.network.modelfile import ModelFile, check_name
+from afterstate.network.modelfile import ModelFile
 from afterstate.network.network import Network, check_stages, count_weights
 from afterstate.network.patterns import default_network, default_symmetry, parse_patterns
+from afterstate.network.plainfile import check_name
 
 
 @dataclass(frozen=True)

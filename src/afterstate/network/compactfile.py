@@ -19,10 +19,11 @@ from afterstate.games.game import Game
 from afterstate.memory import allocate
 from afterstate.network.compact import MOST, Packed, pack, round_off, unpack
 from afterstate.network.expanded import load_expanded
-from afterstate.network.modelfile import COMPACT, ModelFile, model_header, table_names
 from afterstate.network.network import Network
+from afterstate.network.plainfile import ModelFile, model_header, table_names
 from afterstate.network.tensorfile import write_tensors
 
+COMPACT = "afterstate-compact-1"  # the format in the header
 FINENESS = 20  # steps in a weight of usual size; docs/notebook.md has what other values cost
 TRIES = 12  # to find the step for a size
 MOST_STEP = 1e9  # points, more than any weight has

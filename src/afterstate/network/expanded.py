@@ -16,8 +16,9 @@ import numpy as np
 from afterstate.cachefolder import cache_home, open_private, tidy
 from afterstate.errors import AfterstateError, FileError
 from afterstate.files import hold_folder, is_file
-from afterstate.network.modelfile import open_model, save_model
 from afterstate.network.network import Network
+from afterstate.network.plainfile import FORMAT, ModelFile, save_model
+from afterstate.network.tensorfile import open_tensors
 
 WAIT = 300.0  # seconds for another process that expands the same model
 NAME = "model.safetensors"
@@ -60,9 +61,10 @@ def _read(path: Path, key: str) -> Network | None:
     if not is_file(path):
         return None
     try:
-        with open_model(path) as file:
-            if file.has(KEY) and file.read(KEY).tobytes() == key.encode():
-                return file.load()
+        with open_tensors(path) as tensors:
+            sound = tensors.metadata.get("format") == FORMAT and KEY in tensors.tensors
+            if sound and tensors.read(KEY).tobytes() == key.encode():
+                return ModelFile(tensors).load()
     except FileError:
         pass
     with suppress(OSError):
