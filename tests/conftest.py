@@ -161,7 +161,7 @@ def cluster() -> Iterator[str]:
     import secrets
     import threading
 
-    from afterstate.cluster.session import connect
+    from afterstate.cluster.connection import connect
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))  # else Ray writes one to the home folder

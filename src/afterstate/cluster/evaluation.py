@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from afterstate.cluster.connection import STORE, Node, Session, connect
 from afterstate.cluster.failures import check_cluster, load_ray, translated
 from afterstate.cluster.parcel import Parcel, pack, unpack
-from afterstate.cluster.session import STORE, Node, Session, connect
 from afterstate.engine.workers import TICK, Share
 from afterstate.errors import ClusterError, InputError
 from afterstate.games.results import Results, make_results, summarise
