@@ -13,12 +13,8 @@ import hashlib
 import logging
 import os
 import pickle
-import shutil
-import stat
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +25,9 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 
+from afterstate.cachefolder import cache_home, open_private, tidy
 from afterstate.files import atomic_write, is_file
 
-KEPT = 30 * 86400  # seconds that a folder stays unused
 LARGEST = 1 << 26  # bytes; a kernel takes less than one
 HASH = hashlib.sha256().digest_size
 _log = logging.getLogger("afterstate")
@@ -45,30 +41,12 @@ def prepare_folder(sources: str) -> Path | None:
     """Make the folder for kernels of these sources (a hash); None if there is no place. Tidies up beside it."""
     home = Path()
     try:
-        home = Path(os.environ.get("AFTERSTATE_CACHE") or _cache_home() / "afterstate")
-        folder = _open_folder(home / f"kernels-{sources}")
+        home = cache_home()
+        folder = open_private(home / f"kernels-{sources}")
     except (OSError, RuntimeError) as error:  # no such place, or no home folder
         _warn(home, error)
         return None
-    for other in home.glob("kernels-*"):
-        with suppress(OSError):  # another process may be tidying up, too
-            if time.time() - other.stat().st_mtime > KEPT:
-                shutil.rmtree(other, ignore_errors=True)
-    return folder
-
-
-def _cache_home() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-
-
-def _open_folder(folder: Path) -> Path:
-    """Make a folder if it is not there, mark it as used, and refuse one that other users may have written to."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = folder.stat()
-    if hasattr(os, "geteuid") and (found.st_uid != os.geteuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
-        raise PermissionError(f"other users may write to {folder.name}")
-    with suppress(OSError):  # a read-only disk
-        os.utime(folder)
+    tidy(home, "kernels-*")
     return folder
 
 
@@ -143,7 +121,7 @@ class KernelCache(NullCache):  # type: ignore[misc]
         names = [f"{thing.__module__}.{thing.__qualname__}" for thing in things]
         key = f"{names} {code.co_firstlineno} {code.co_code.hex()} {arguments} {codegen.magic_tuple()}"
         name = f"{self.function.__name__}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.kernel"
-        return _open_folder(folder) / name, key
+        return open_private(folder) / name, key
 
 
 def _load(path: Path, key: str, sig: Any, target: Any) -> Any:
