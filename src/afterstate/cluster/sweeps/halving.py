@@ -13,8 +13,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from afterstate.cluster.address import LOCAL
+from afterstate.cluster.connection import Session, connect
 from afterstate.cluster.failures import hushed, load_ray, translated
-from afterstate.cluster.session import Session, connect
 from afterstate.cluster.sweeps.file import Sweep, Trial
 from afterstate.cluster.sweeps.folder import Result, SweepFolder, Why
 from afterstate.cluster.sweeps.trial import Leg, Report, train_leg
