@@ -17,6 +17,7 @@ import pytest
 import ray
 from safetensors.numpy import load_file
 
+from afterstate.cli.main import Exit
 from afterstate.cluster.crew import Hand
 from afterstate.cluster.training import ClusterTeam, training_on
 from afterstate.learning.options import TrainOptions
@@ -25,7 +26,7 @@ from afterstate.learning.runfolder import RunFolder
 from afterstate.learning.trainer import Run, resume, train
 from afterstate.learning.update import ERRORS, MOVES
 from afterstate.network.modelfile import load_model, read_training
-from commandline import PATIENCE, PROGRAM, Exit, Result, check, read_metrics, run
+from commandline import PATIENCE, PROGRAM, Result, check, read_metrics, run
 from processes import SOON, are_gone, family, kill, named
 
 SMALL: dict[str, Any] = {"network": "0123,0145", "method": "tc", "threads": 1, "keep": True}
