@@ -5,6 +5,7 @@ grown. It is plain arrays: 6 bytes for each weight, 4 for each number that the r
 """
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -85,7 +86,7 @@ class Replica:
     def find_all(self) -> Change:
         """All that was ever learned: the change from a network of zeros."""
         indices = _join(
-            np.flatnonzero(np.logical_or.reduce([table[part].any(axis=1) for table in self._tables])) + part.start
+            np.flatnonzero(reduce(np.bitwise_or, [table[part].any(axis=1) for table in self._tables])) + part.start
             for part in self._pieces()
         )
         weights, *kept = [table[indices] for table in self._tables]
@@ -114,7 +115,7 @@ class Replica:
         """The weights that have moved, or of which the rules keep something new."""
         pairs = list(zip(self._tables, self._before, strict=True))
         return _join(
-            np.flatnonzero(np.logical_or.reduce([_rows_differ(now[part], before[part]) for now, before in pairs])) + part.start
+            np.flatnonzero(reduce(np.bitwise_or, [_rows_differ(now[part], before[part]) for now, before in pairs])) + part.start
             for part in self._pieces()
         )
 
