@@ -75,7 +75,7 @@ def make(*arguments: str) -> str:
 
 
 def test_make_help_lists_what_there_is() -> None:
-    assert [line.split()[0] for line in make("help").splitlines()] == ["help", "train", "test", "faults", "clean"]
+    assert [line.split()[0] for line in make("help").splitlines()] == ["help", "train", "test", "faults", "models", "clean"]
     assert make() == make("help")
 
 
