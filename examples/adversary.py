@@ -1,8 +1,6 @@
 """Your own environment: it puts every new tile where it hurts most. Run: python examples/adversary.py"""
 
 from collections.abc import Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import afterstate as af
 
@@ -26,9 +24,7 @@ class Adversary(af.RandomEnvironment):
 
 if __name__ == "__main__":
     game = af.make("threes", rules="tcg2022")
-    with TemporaryDirectory() as folder:  # the run's; without `run` it would be a new folder in runs/
-        run = af.train(game, network="0123,4567,0145", method="tc", games=3000, threads=1, run=Path(folder) / "run")
-    network = run.network
+    network = af.train(game, network="0123,4567,0145", method="tc", games=3000, threads=1, run=False).network
     for environment in (af.RandomEnvironment(seed=1), Adversary(network, seed=1)):
         summary, _ = af.play_episodes(game, af.NetworkPlayer(network), environment, games=20)
         print(f"against {environment.name}: mean {summary.mean:.0f}, {summary.moves} slides")

@@ -84,7 +84,7 @@ def explain(error: BaseException) -> str | None:
     """
     if not type(error).__module__.startswith("numba."):
         return None
-    text = str(error)
+    text = re.sub(r"\x1b\[[\d;]*m", "", str(error))  # where colorama is installed, Numba writes in colours
     reasons = [one for one in re.findall(r"\b\w+Error: [^\n]+", text) if "Failed in nopython mode" not in one]
     calls = re.findall(r">>> ((\w+)\([^\n]*)", text)
     reason = reasons[-1] if reasons else f"there is no {calls[-1][0]}" if calls else text.splitlines()[0]
