@@ -83,7 +83,7 @@ def test_a_run_on_a_cluster_is_a_run(cluster: str, tmp_path: Path) -> None:
     assert all(record["moves_per_s"] > 0 for record in records)
     assert records[-2]["mean"] > 1.5 * records[0]["mean"]
     assert RunFolder(one.folder).best.exists()
-    assert np.array_equal(load_model(RunFolder(one.folder).last).weights, one.network.weights)
+    assert np.array_equal(load_model(RunFolder(one.folder).last).weights, one.last.weights)
     assert len(one.episodes.moves) == 1200
     assert resume(one.folder, {"games": 1500}).games == 1500
 
