@@ -4,8 +4,8 @@ python benchmarks/scaling.py measure: what one worker of one thread changes in 3
 
 python benchmarks/scaling.py bandwidth --moves M --changed BYTES --grown G --busy SECONDS: from these figures, how long merges
 of many nodes take. Assumed: k nodes change k ** log2(G) times as much as one (G is how much more two change than one); all work
-of a node for a merge takes BUSY seconds; every node sends its changes to at most 64 shards, and each shard sends what it made of
-them to every node; every link carries --gigabits, and nothing overlaps.
+of a node for a merge takes BUSY seconds; every node sends its changes to at most 64 shards, and each shard sends what it made
+of them to every node; every link carries --gigabits, and nothing overlaps.
 
 python benchmarks/scaling.py learning: how many rounds do nodes need that merge only after --games games each? Real workers,
 which take turns on one network here: each learns from the same tables, and what it changed is put aside before the next begins.
