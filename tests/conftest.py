@@ -160,10 +160,12 @@ def cluster() -> Iterator[str]:
     import secrets
     import threading
 
-    from afterstate.cluster.session import connect
+    from afterstate.cluster.connection import connect
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))  # else Ray writes one to the home folder
+        patch.setenv("RAY_health_check_period_ms", "500")  # notice soon that a node is lost
+        patch.setenv("RAY_health_check_failure_threshold", "4")
         with connect("local", threading.Event()) as session:
             yield session.address
 

@@ -7,6 +7,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import ray
 
 SOON = 30.0  # seconds in which every failure must be told
 
@@ -62,19 +65,38 @@ def wait_until(true: Callable[[], bool], within: float) -> None:
         time.sleep(0.1)
 
 
+_START = """
+from ray._private import services
+services.resolve_ip_for_localhost = lambda host: host  # join on loopback, which `ray start` does not offer
+from ray.scripts.scripts import main
+main()
+"""
+
+
 @contextmanager
 def second_node(address: str, folder: Path, **variables: str) -> Iterator["subprocess.Popen[bytes]"]:
     """Another node of a cluster, on this machine: `ray start` in a process of its own, and all that belongs to it."""
-    ray = str(Path(sys.executable).with_name("ray"))
-    environment = os.environ | {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_USAGE_STATS_ENABLED": "0"} | variables
+    options = {"address": address, "node-ip-address": "127.0.0.1", "num-cpus": "2", "object-store-memory": "100000000"}
+    command = [sys.executable, "-c", _START, "start", "--block", *(f"--{name}={value}" for name, value in options.items())]
+    environment = os.environ | {"RAY_USAGE_STATS_ENABLED": "0"} | variables
+    nodes = len(_alive())
     with open(folder / "node.log", "wb") as log:
-        command = [ray, "start", "--address", address, "--num-cpus", "2", "--object-store-memory", "100000000", "--block"]
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
     with process:
         try:
+            wait_until(lambda: process.poll() is not None or len(_alive()) > nodes, 2 * SOON)
+            assert process.poll() is None, (folder / "node.log").read_text()
             yield process
         finally:
-            kill(family(process.pid))
+            processes = family(process.pid)
+            process.terminate()  # it says that it leaves
+            are_gone(processes, SOON / 2)
+            kill(processes)
+    wait_until(lambda: len(_alive()) == nodes, 2 * SOON)
+
+
+def _alive() -> list[Any]:
+    return [one for one in ray.nodes() if one["Alive"]]
 
 
 def kill(processes: set[int]) -> None:

@@ -13,14 +13,14 @@ from contextlib import contextmanager
 import pytest
 import ray
 
-from afterstate.cluster.session import connect
+from afterstate.cluster.connection import connect
 from afterstate.errors import ClusterError, InputError
 from commandline import PATIENCE
 from processes import SOON, are_gone, family
 
 STARTED = """
 import os, sys, threading
-from afterstate.cluster.session import connect
+from afterstate.cluster.connection import connect
 stop = threading.Event()
 with connect("local", stop) as session:
     import ray
@@ -104,7 +104,7 @@ def failure(address: str) -> tuple[str, float]:
     """What a process of its own says of an address, and the seconds until then."""
     code = """
 import sys, threading
-from afterstate.cluster.session import connect
+from afterstate.cluster.connection import connect
 from afterstate.errors import ClusterError
 try:
     with connect(sys.argv[1], threading.Event()):
@@ -156,7 +156,7 @@ def test_without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_head_is_checked(cluster: str) -> None:
-    from afterstate.cluster.session import Session
+    from afterstate.cluster.connection import Session
 
     Session(cluster, ours=False).check()
     with pytest.raises(ClusterError, match=r"the head of the Ray cluster at 127.0.0.1:1 is gone: Connection refused"):

@@ -181,7 +181,7 @@ def test_ctrl_c_saves_and_leaves_nothing(tmp_path: Path) -> None:
 
 HEAD = """
 import sys, threading
-from afterstate.cluster.session import connect
+from afterstate.cluster.connection import connect
 with connect("local", threading.Event()) as session:
     print(session.address, flush=True)
     sys.stdin.read()

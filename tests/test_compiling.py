@@ -1,11 +1,13 @@
 """Compiling in a separate process: it works, its failures do no harm, and the memory of a first run."""
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from commandline import PROGRAM, process, read_json
+from commandline import PATIENCE, PROGRAM, process, read_json
 
 LOAD = """
 import sys, threading, time
@@ -42,6 +44,39 @@ def test_another_process_compiles(code: str, wait: str, printed: str, tmp_path: 
 
 def test_without_a_cache_folder_nothing_can_be_handed_over() -> None:
     assert process(LOAD, "raise SystemExit(1)", "", AFTERSTATE_CACHE="/dev/null/x").out.strip() == f"{MIX} 0 True"
+
+
+IN_TURN = """
+import sys
+from afterstate.kernel import u64
+from afterstate.learning.compiling import load_in_turn
+from afterstate.rng import mix
+
+found = []
+print("ready", flush=True)
+sys.stdin.readline()
+load_in_turn(lambda: found.append(int(mix(u64(1)))))
+print(found[-1:], sum(mix.stats.cache_misses.values()) > 0 and sum(mix.stats.cache_hits.values()) == 0)
+"""
+
+
+def test_one_of_many_processes_compiles(tmp_path: Path) -> None:
+    def begin() -> "subprocess.Popen[str]":
+        environment = os.environ | {"AFTERSTATE_CACHE": str(tmp_path)}
+        return subprocess.Popen(
+            [sys.executable, "-c", IN_TURN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
+
+    processes = [begin() for _ in range(3)]
+    for one in processes:
+        assert one.stdout is not None
+        assert one.stdout.readline() == "ready\n"
+    for one in processes:  # all at once
+        assert one.stdin is not None
+        one.stdin.write("\n")
+        one.stdin.flush()
+    printed = [one.communicate(timeout=PATIENCE)[0].strip() for one in processes]
+    assert sorted(printed) == [f"{MIX} False", f"{MIX} False", f"{MIX} True"]
 
 
 TRAIN = f"""

@@ -6,9 +6,9 @@ from time import perf_counter
 from typing import Any
 
 from afterstate.cluster.changes import Change
+from afterstate.cluster.connection import Session
 from afterstate.cluster.failures import load_ray, translated
 from afterstate.cluster.ledger import Chunk, Played
-from afterstate.cluster.session import Session
 from afterstate.cluster.worker import Worker
 from afterstate.engine.workers import TICK
 from afterstate.errors import ClusterError

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from afterstate.cluster.connection import STORE, Node, Session, connect
 from afterstate.cluster.failures import check_cluster, load_ray, translated
 from afterstate.cluster.parcel import Parcel, pack, unpack
-from afterstate.cluster.session import STORE, Node, Session, connect
 from afterstate.engine.workers import TICK, Share
 from afterstate.errors import ClusterError, InputError
 from afterstate.games.results import Results, make_results, summarise
@@ -106,6 +106,7 @@ class _Crew:
         self.session, self.match, self.stop, self.write, self.on_tick = session, match, stop, write, on_tick
         self.threads = count_threads(match.threads or 1)
         self.parcel = self.ray.put(pack(match.agent))
+        self.task = self.ray.remote(_play_chunk).options(num_cpus=self.threads, max_retries=RETRIES)
         self.options = {
             "until": match.until, "threads": self.threads, "seed": match.seed, "first": match.first, "games": match.games
         }  # fmt: skip
@@ -168,11 +169,10 @@ class _Crew:
 
     def _hand_out(self) -> None:
         """Give each worker a chunk to play, and one to go on with."""
-        task = self.ray.remote(_play_chunk).options(num_cpus=self.threads, max_retries=RETRIES)
         while len(self.pending) < 2 * self.workers and self.handed < self.match.games:
             size = self._next_size(self.match.games - self.handed)
             chunk = self.options | {"first": self.match.first + self.handed, "games": size}
-            self.pending[task.remote(self.parcel, chunk, keep=self.write is not None)] = size
+            self.pending[self.task.remote(self.parcel, chunk, keep=self.write is not None)] = size
             self.handed += size
 
     def _next_size(self, left: int) -> int:

@@ -1,5 +1,6 @@
 """What Ray raises, as errors of ours: one line that says what happened, where, and what to do."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -42,7 +43,8 @@ def translated() -> Iterator[None]:
 
 def _of_task(error: Any) -> Exception:
     """What went wrong in a task: its own error if that is of ours."""
-    cause, where = error.cause, f"on node {error.ip}"
+    place = re.search(r"\bip=([^,)\s]+)", str(error))  # the error is of two classes, and keeps only the text of its node
+    cause, where = error.cause, f"on node {place[1]}" if place else "on a node"
     if isinstance(cause, AfterstateError):
         return type(cause)(f"{cause} ({where})")
     if isinstance(cause, MemoryError):

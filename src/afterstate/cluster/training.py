@@ -15,10 +15,10 @@ from time import perf_counter
 from typing import Any
 
 from afterstate.cluster.changes import Change, Replica
+from afterstate.cluster.connection import STORE, Session, connect
 from afterstate.cluster.crew import Crew, Hand
 from afterstate.cluster.failures import load_ray, translated
 from afterstate.cluster.ledger import Chunk, Ledger
-from afterstate.cluster.session import STORE, Session, connect
 from afterstate.cluster.worker import Sent, Shard
 from afterstate.engine.workers import TICK, Share
 from afterstate.errors import ClusterError, InputError

@@ -53,21 +53,17 @@ def check_versions(nodes: Sequence[_Named]) -> None:
 
     read = make_reader()
     task = ray.remote(read)
-    asked = {
-        node.name: task.options(
-            num_cpus=0, max_retries=0, scheduling_strategy=NodeAffinitySchedulingStrategy(node.id, soft=False)
-        ).remote()
-        for node in nodes
-    }
-    ready, _ = ray.wait(list(asked.values()), num_returns=len(asked), timeout=PATIENCE)
+    there = [NodeAffinitySchedulingStrategy(node.id, soft=False) for node in nodes]
+    asked = [task.options(num_cpus=0, max_retries=0, scheduling_strategy=place).remote() for place in there]
+    ready, _ = ray.wait(asked, num_returns=len(asked), timeout=PATIENCE)
     here = read()
-    for name, answer in asked.items():
+    for name, answer in zip([node.name for node in nodes], asked, strict=True):
         if answer not in ready:
             raise ClusterError(f"node {name} does not answer: no worker started there within {PATIENCE:.0f} s")
         try:
-            there = ray.get(answer)
+            found = ray.get(answer)
         except ray.exceptions.RayError as error:
             raise ClusterError(f"node {name} cannot run a worker: {str(error).splitlines()[0]:.200}") from error
-        different = [f"{part} {there[part]} (here {version})" for part, version in here.items() if there[part] != version]
+        different = [f"{part} {found[part]} (here {version})" for part, version in here.items() if found[part] != version]
         if different:
             raise ClusterError(f"node {name} has {', '.join(different)}: install the same versions on all nodes")

@@ -86,7 +86,7 @@ def connect(address: str, stop: threading.Event, *, store: int = STORE) -> Itera
         if ray.is_initialized():
             yield _present(ray, address)
             return
-        with _environment(RAY_AUTH_MODE=None), _folder(address) as folder:  # Ray sets this variable
+        with _environment(RAY_AUTH_MODE=None), _mute(), _folder(address) as folder:  # Ray sets this variable
             try:
                 with stop_on_signal(stop):  # again: Ray sets handlers of its own
                     session = _open(ray, address, folder, store)
@@ -96,7 +96,7 @@ def connect(address: str, stop: threading.Event, *, store: int = STORE) -> Itera
                     check_versions(session.nodes())
                 yield session
             finally:
-                _close(ray)
+                _close(ray, folder)
 
 
 def _present(ray: Any, address: str) -> Session:
@@ -162,6 +162,19 @@ def _quietly(*, loopback: bool) -> Iterator[None]:
 
 
 @contextmanager
+def _mute() -> Iterator[None]:
+    """Keep Ray from printing to standard output that a worker was lost: the task is done again, and output may be JSON."""
+    from ray._private import worker
+
+    before = worker.print_to_stdstream
+    worker.print_to_stdstream = lambda *_, **_more: None
+    try:
+        yield
+    finally:
+        worker.print_to_stdstream = before
+
+
+@contextmanager
 def _environment(**values: str | None) -> Iterator[None]:
     """Set environment variables (those that are None stay as they are), and restore them after the block."""
     before = {name: os.environ.get(name) for name in values}
@@ -176,10 +189,27 @@ def _environment(**values: str | None) -> Iterator[None]:
                 os.environ.pop(name, None)
 
 
-def _close(ray: Any) -> None:
-    """Leave the cluster; what we started ends."""
+def _close(ray: Any, folder: Path | None) -> None:
+    """Leave the cluster; what we started ends. Ray forgets some of it if a part of it was killed before."""
+    started = [] if folder is None else _started(folder)
     with suppress(Exception):
         ray.shutdown()
+    for process in started:
+        with suppress(Exception):  # it has ended
+            process.kill()
+
+
+def _started(folder: Path) -> list[Any]:
+    """The processes of the Ray that we started, known by its folder or by the names that they give themselves."""
+    import psutil  # comes with Ray
+
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            words = process.cmdline()
+            if any(str(folder) in word for word in words) or (words and words[0].startswith("ray::")):
+                found.append(process)
+    return found
 
 
 def _greet(address: str) -> None:
