@@ -49,6 +49,7 @@ def rules(method: str, workers: int) -> dict[str, Rule]:
         "mean": lambda changes: scaled(changes, lambda count: 1 / count),
         "1.5/k": lambda changes: scaled(changes, lambda count: np.minimum(1, 1.5 / count)),
         "seen": lambda changes: merge(changes, None),
+        "no limit": lambda changes: merge(changes, sums, most=np.inf),
         "ours": lambda changes: merge(changes, sums),
     }
 

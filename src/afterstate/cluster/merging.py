@@ -2,7 +2,7 @@
 
 For each weight, every worker that has changed it says how far it moved (d) and how much it has seen of it (n). The weight moves
 
-    m * (sum of n * d) / (sum of n),    m = 1 + (k - 1) * c, at most MOST
+    m * (sum of n * d) / (sum of n),    m = 1 + (k - 1) * c, at most 2
 
 The fraction is the mean move, by how much each worker has seen. k is how many workers have seen it: 1 if one of them has seen
 nearly all there was, and their number if all have seen the same. c says whether the weight still has far to go: the errors of
@@ -26,7 +26,7 @@ MOST = (
 LEAST = 1e-30  # what a worker has seen that did not move a weight
 
 
-def merge(changes: Sequence[Change], sums: tuple[int, int] | None) -> Change:
+def merge(changes: Sequence[Change], sums: tuple[int, int] | None, *, most: float = MOST) -> Change:
     """Merge the changes of several workers; `sums` says which of the kept numbers are errors and their sizes, see `Kind`."""
     pages = np.unique(np.concatenate([change.pages for change in changes]))
     where = [_places(change, pages) for change in changes]
@@ -39,7 +39,7 @@ def merge(changes: Sequence[Change], sums: tuple[int, int] | None) -> Change:
         squares[at] += count * count
         moves[at] += count * change.moves
         kept[at] += change.kept
-    times = np.minimum(1 + (seen * seen / squares - 1) * _coherence(kept, sums), MOST)
+    times = np.minimum(1 + (seen * seen / squares - 1) * _coherence(kept, sums), most)
     indices = pages[found // PAGE].astype(np.int64) * PAGE + found % PAGE
     return make_change(indices, (times * moves / seen).astype(np.float32), kept)
 
