@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file
 
 import afterstate as af
+from afterstate import cachefolder
 from afterstate.cli.main import Exit
 from afterstate.errors import InputError, ModelError, ResourceError
 from afterstate.games.game import Game, make
@@ -38,7 +39,7 @@ STEP = np.float32(0.5)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache folder of each test's own; kernels stay where they are."""
     monkeypatch.setenv("AFTERSTATE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(expanded, "_warned", False)
+    monkeypatch.setattr(cachefolder, "_told", set())
     return tmp_path / "cache"
 
 

@@ -1,5 +1,6 @@
 """Folders for what can be made again, in AFTERSTATE_CACHE or in the user's cache folder. Only their owner may write to them."""
 
+import logging
 import os
 import shutil
 import stat
@@ -7,6 +8,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+_log = logging.getLogger("afterstate")
+_told: set[str] = set()
 KEPT = 30 * 86400  # seconds that a folder stays unused
 
 
@@ -33,3 +36,14 @@ def tidy(home: Path, pattern: str) -> None:
         with suppress(OSError):  # another process may be tidying up, too
             if time.time() - other.stat().st_mtime > KEPT:
                 shutil.rmtree(other, ignore_errors=True)
+
+
+def warn_once(what: str, place: Path, error: Exception, advice: str) -> None:
+    """Say that something is not kept, and what follows from that, once in a process."""
+    if what in _told:
+        return
+    _told.add(what)
+    system = error if isinstance(error, OSError) else error.__cause__
+    reason = getattr(system, "strerror", None) or error
+    advice += "; set AFTERSTATE_CACHE to a folder that has room"
+    _log.warning("%s cannot be kept in %s (%s): every start %s", what, place, reason, advice)

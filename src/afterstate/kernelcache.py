@@ -10,7 +10,6 @@ named after your files as well. Code without a file, in a notebook or at a promp
 """
 
 import hashlib
-import logging
 import os
 import pickle
 import sys
@@ -25,13 +24,11 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 
-from afterstate.cachefolder import cache_home, open_private, tidy
+from afterstate.cachefolder import cache_home, open_private, tidy, warn_once
 from afterstate.files import atomic_write, is_file
 
 LARGEST = 1 << 26  # bytes; a kernel takes less than one
 HASH = hashlib.sha256().digest_size
-_log = logging.getLogger("afterstate")
-_warned = False
 _stamps: dict[str, str] = {}  # modules outside the package: a hash of their file, taken when they declare kernels
 
 Bodies = Callable[[type], Iterable[Callable[..., Any]]]
@@ -51,14 +48,7 @@ def prepare_folder(sources: str) -> Path | None:
 
 
 def _warn(place: Path, error: Exception) -> None:
-    """Say that kernels are not kept, once in a process."""
-    global _warned  # noqa: PLW0603
-    if not _warned:
-        _warned = True
-        system = error if isinstance(error, OSError) else error.__cause__
-        reason = getattr(system, "strerror", None) or error
-        advice = "every start compiles them again; set AFTERSTATE_CACHE to a folder that has room for them"
-        _log.warning("compiled kernels cannot be kept in %s (%s): %s", place, reason, advice)
+    warn_once("compiled kernels", place, error, "compiles them again")
 
 
 def stamp(thing: Any) -> None:

@@ -82,11 +82,11 @@ def connect(address: str, stop: threading.Event, *, store: int = STORE) -> Itera
     """
     check_cluster(address)
     ray = load_ray()
-    with stop_on_signal(stop):
+    with stop_on_signal(stop), _mute():
         if ray.is_initialized():
             yield _present(ray, address)
             return
-        with _environment(RAY_AUTH_MODE=None), _mute(), _folder(address) as folder:  # Ray sets this variable
+        with _environment(RAY_AUTH_MODE=None), _folder(address) as folder:  # Ray sets this variable
             try:
                 with stop_on_signal(stop):  # again: Ray sets handlers of its own
                     session = _open(ray, address, folder, store)

@@ -73,16 +73,3 @@ def _first_line(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = lines[0] if lines else ""
     return f"{type(error).__name__}: {text}"[:_LONGEST]
-
-
-@contextmanager
-def hushed() -> Iterator[None]:
-    """Ray prints to standard output that a worker died, even if it is started again. In the block it does not."""
-    from ray._private import worker
-
-    before = worker.print_to_stdstream
-    worker.print_to_stdstream = lambda *_, **__: None
-    try:
-        yield
-    finally:
-        worker.print_to_stdstream = before

@@ -5,7 +5,6 @@ written once, checked by its checksums whenever it is read, and made again if it
 and not mapped, like every model: for the checksums, all of it must be read anyway.
 """
 
-import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from afterstate.cachefolder import cache_home, open_private, tidy
+from afterstate.cachefolder import cache_home, open_private, tidy, warn_once
 from afterstate.errors import AfterstateError, FileError
 from afterstate.files import hold_folder, is_file
 from afterstate.network.network import Network
@@ -23,8 +22,6 @@ from afterstate.network.tensorfile import open_tensors
 WAIT = 300.0  # seconds for another process that expands the same model
 NAME = "model.safetensors"
 KEY = "expanded-from"  # a tensor of the expanded model
-_log = logging.getLogger("afterstate")
-_warned = False
 
 
 def load_expanded(key: str, expand: Callable[[], Network]) -> Network:
@@ -82,11 +79,4 @@ def _keep(network: Network, path: Path, key: str) -> None:
 
 
 def _warn(place: Path, error: Exception) -> None:
-    """Say that models are not kept, once in a process."""
-    global _warned  # noqa: PLW0603
-    if not _warned:
-        _warned = True
-        system = error if isinstance(error, OSError) else error.__cause__
-        reason = getattr(system, "strerror", None) or error
-        advice = "every start expands it again; set AFTERSTATE_CACHE to a folder that has room for it"
-        _log.warning("the expanded model cannot be kept in %s (%s): %s", place, reason, advice)
+    warn_once("the expanded model", place, error, "expands it again")

@@ -14,7 +14,7 @@ from typing import Any
 
 from afterstate.cluster.address import LOCAL
 from afterstate.cluster.connection import Session, connect
-from afterstate.cluster.failures import hushed, load_ray, translated
+from afterstate.cluster.failures import load_ray, translated
 from afterstate.cluster.sweeps.file import Sweep, Trial
 from afterstate.cluster.sweeps.folder import Result, SweepFolder, Why
 from afterstate.cluster.sweeps.trial import Leg, Report, train_leg
@@ -107,7 +107,7 @@ def run_sweep(
     with folder.hold(), connect(cluster, stop) as session:
         work = _Work(folder, session, stop, watcher or Watcher())
         try:
-            with hushed(), translated():
+            with translated():
                 return work.run()
         except ClusterError:
             work.running.clear()  # nobody is left to be asked
