@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from afterstate.api import train
+from afterstate.cli.main import Exit
 from afterstate.cluster.sweeps.file import Sweep, Trial, parse_sweep
 from afterstate.cluster.sweeps.folder import Result, Standing, SweepFolder, rank
 from afterstate.cluster.sweeps.halving import Halving, Job, Watcher, run_sweep
@@ -21,7 +22,7 @@ from afterstate.errors import FileError, ResourceError
 from afterstate.learning.runfolder import RunFolder
 from afterstate.network.modelfile import read_training
 from commandline import PATIENCE, PNG, PROGRAM, contents, learned, no_traceback, read_json, read_metrics, run
-from processes import SOON, are_gone, family, kill, second_node, wait_until
+from processes import SOON, are_gone, family, kill, named, second_node, wait_until
 
 SMALL = """
 games = 1200
@@ -273,6 +274,40 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
     for run_folder in begun:  # it was saved, not killed: what was played is in the checkpoint
         written = run_folder.games.stat().st_size if run_folder.games.exists() else 0  # none if it had only begun
         assert read_training(run_folder.last).games * 13 == written
+
+
+def test_a_lost_head_costs_no_game(cluster: str, tmp_path: Path) -> None:
+    """The sweep ends with one line, and another cluster continues it from its checkpoints."""
+    text = LONG.replace("12000", "3000000").partition("[reference]")[0].replace("[1, 5]", "[5]")
+    (tmp_path / "one.toml").write_text(text.replace("[0.3, 0.5, 0.001, 0.0001]", "[0.3]"))
+    command = [*PROGRAM, "sweep", str(tmp_path / "one.toml"), "--run", str(tmp_path / "sweep"), "--quiet"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    environment |= {"RAY_AUTH_TOKEN": "0" * 32}  # else Ray writes one to the home folder
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            wait_until(lambda: bool(list((tmp_path / "sweep").glob("trials/*/*/checkpoints/last.safetensors"))), PATIENCE)
+            processes = family(process.pid)
+            kill(named(processes, "gcs_server"))
+            _, err = process.communicate(timeout=SOON)
+        finally:
+            process.kill()
+    assert process.returncode == Exit.CLUSTER, err
+    assert "Traceback" not in err
+    assert are_gone(processes, SOON) == set()
+    folder, stop = SweepFolder.open(tmp_path / "sweep"), threading.Event()
+    ours = folder.run(folder.sweep.trials[0], 5)
+    before = read_training(ours.last).games
+    assert before > 0
+
+    class Stops(Watcher):
+        def on_tick(self, folder: SweepFolder, running: list[Job]) -> None:
+            if read_training(ours.last).games > before:
+                stop.set()
+
+    run_sweep(folder, cluster=cluster, stop=stop, watcher=Stops())
+    after = read_training(ours.last).games
+    assert after > before
+    assert ours.games.stat().st_size == 13 * after
 
 
 # --- what can go wrong -----------------------------------------------------------------------------------------------------

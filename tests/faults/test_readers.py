@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from afterstate.cluster.sweeps.file import load_sweep, parse_sweep, read_sweep
+from afterstate.cluster.sweeps.folder import Result, SweepFolder
 from afterstate.errors import AfterstateError, FileError
 from afterstate.games.game import Game, make
 from afterstate.learning.blocks import merge
@@ -47,6 +49,21 @@ from mutations import mutate
 OPTIONS = TrainOptions(
     network="012,345", method="tc", games=60, block=25, threads=1, starts="carousel", stages="0,64", eval_every=20, eval_games=2
 )
+SWEEP = """
+games = 1200
+seeds = [1, 5]
+[halving]
+first = 300
+factor = 2
+[train]
+network = "0123,4567"
+block = 300
+[vary]
+alpha = { log = [0.01, 1.0], count = 3 }
+lambda = [0.0, 0.5]
+[reference]
+alpha = 0.1
+"""
 SHORT, LONG = 150, 80_000  # changes of each kind of file
 SLOW = {"report": 10}  # where there are fewer
 
@@ -174,6 +191,27 @@ class Inputs:
             make_plan(TrainOptions(**with_recipe({"recipe": path})))
 
         return [load_recipe(name).text.encode() for name in recipe_names()], read
+
+    def sweep(self) -> tuple[list[bytes], Callable[[bytes], object]]:
+        """The file of a sweep; every trial is planned."""
+
+        def read(data: bytes) -> None:
+            read_sweep(self.write(data, "sweep.toml"))
+
+        return [load_sweep("tuples").text.encode(), SWEEP.encode()], read
+
+    def trials(self) -> tuple[list[bytes], Callable[[bytes], object]]:
+        """What a sweep has found so far."""
+        folder = SweepFolder.make(self.folder / "sweep", parse_sweep("small", SWEEP, "small.toml"))
+        one, other, *_ = folder.sweep.trials
+        folder.add_result(one, Result(folder.sweep.rungs[0], (812.5, 900.25), (300, 300), 1.5))
+        folder.add_end(other, "failed", "no memory")
+
+        def read(data: bytes) -> None:
+            folder.log.write_bytes(data)
+            SweepFolder.open(folder.path).write_csv()
+
+        return [folder.log.read_bytes()], read
 
     def report(self) -> tuple[list[bytes], Callable[[bytes], object]]:
         """A report, up to the training itself."""
