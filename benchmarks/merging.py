@@ -103,7 +103,8 @@ def main() -> None:
     parser.add_argument("--round", type=int, default=1000)
     parser.add_argument("--at", default="10000,20000", help="games after which to evaluate")
     parser.add_argument("--workers", default="1,2,4")
-    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=1, help="the first")
+    parser.add_argument("--seeds", type=int, default=1, help="how many")
     parser.add_argument("--rules", default="", help="names of rules, joined by commas; all by default")
     given = parser.parse_args()
     points = [int(point) for point in given.at.split(",")]
@@ -112,7 +113,7 @@ def main() -> None:
         chosen = rules(given.method, workers)
         for name in ["alone"] if workers == 1 else (given.rules.split(",") if given.rules else list(chosen)):
             runs = []
-            for seed in range(1, 1 + given.seeds):
+            for seed in range(given.seed, given.seed + given.seeds):
                 options = TrainOptions(network=given.network, method=given.method, games=max(points), seed=seed, threads=1)
                 runs.append(train(make_plan(options), workers, given.round, points, chosen.get(name)))
             for number, point in enumerate(points):
