@@ -136,6 +136,7 @@ class Crew:
         self._count_loss(hand.actor)
 
     def _count_loss(self, actor: Any) -> None:
+        self._session.check()  # without a head, Ray would wait for a minute here
         load_ray().kill(actor)  # it must not come back
         self.losses += 1
         if self.losses > LOSSES * self._workers:

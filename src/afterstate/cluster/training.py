@@ -8,7 +8,7 @@ evaluates and saves.
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from math import ceil
 from time import perf_counter
@@ -121,8 +121,11 @@ class ClusterTeam(Team):
                 self._round(phase, self._limit(first + done), tick)
 
     def close(self) -> None:
-        """End what runs on the cluster."""
-        if self._crew is not None:
+        """End what runs on the cluster. Without a head nobody can be told, and Ray would wait for a minute."""
+        if self._crew is None:
+            return
+        with suppress(ClusterError):
+            self._session.check()
             self._crew.close()
             for shard in self._shards:
                 load_ray().kill(shard)
