@@ -28,7 +28,7 @@ from afterstate.learning.trainer import resume, train
 from afterstate.learning.update import ERRORS, MOVES
 from afterstate.network.modelfile import load_model, read_training
 from commandline import PATIENCE, PROGRAM, Result, check, read_metrics, run
-from processes import SOON, are_gone, family, kill, named
+from processes import SOON, are_gone, family, kill, named, second_node
 
 SMALL: dict[str, Any] = {"network": "0123,0145", "method": "tc", "threads": 1, "keep": True}
 ENDLESS = SMALL | {"games": 10_000_000, "block": 10_000_000}
@@ -132,6 +132,32 @@ def test_who_is_killed_costs_and_doubles_no_game(cluster: str, tmp_path: Path, w
         errors_and_moves(team(), tmp_path / "run")
         now = {ray.get(hand.actor.ready.remote()) for hand in hands()}
         assert not now & set(targets)
+
+
+def test_a_lost_node_costs_and_doubles_no_game(cluster: str, tmp_path: Path) -> None:
+    """All that runs on one of two nodes is killed at once, and the run goes on with what is left."""
+    stop = threading.Event()
+    lost: set[int] = set()
+    with second_node(cluster, tmp_path) as node, training_on(cluster, stop, workers=3, merge_every=0.5) as make_team:
+
+        def pids() -> set[int]:
+            assert make_team.team is not None
+            assert make_team.team._crew is not None
+            return set(ray.get([hand.actor.ready.remote() for hand in make_team.team._crew.hands]))
+
+        def strike() -> None:
+            found = family(node.pid)
+            assert found & pids()
+            lost.update(found)
+            kill(lost)
+
+        watcher = Watcher((200, strike), (700, stop.set))
+        one = train(TrainOptions(**ENDLESS), run=tmp_path / "run", listener=watcher, stop=stop, make_team=make_team)
+        assert lost
+        assert one.games == len(one.episodes.moves) >= 700
+        assert make_team.team is not None
+        errors_and_moves(make_team.team, tmp_path / "run")
+        assert not lost & pids()
 
 
 # --- as a command ------------------------------------------------------------------------------------------------------
