@@ -217,13 +217,14 @@ def _holders(folder: Path) -> list[int]:
 
 def test_a_killed_worker_costs_no_game(cluster: str, tmp_path: Path) -> None:
     text = LONG.replace("[0.3, 0.5, 0.001, 0.0001]", "[0.3]").partition("[reference]")[0].replace("[1, 5]", "[5]")
+    text = text.replace("12000", "60000").replace("3000", "15000")  # long enough to be met on its way
     killer = _Kills()
     folder = SweepFolder.make(tmp_path / "sweep", small(text))
     run_sweep(folder, cluster=cluster, watcher=killer)
     assert killer.killed >= 1  # the second may come too late
     (standing,) = folder.standings.values()
     assert standing.ended == "done"
-    alone = train(network="0123,4567", alpha=0.3, games="12k", block="3k", threads=1, seed=5, run=tmp_path / "alone")
+    alone = train(network="0123,4567", alpha=0.3, games="60k", block="15k", threads=1, seed=5, run=tmp_path / "alone")
     ours = folder.run(standing.trial, 5)
     assert _without_clock(ours.path) == _without_clock(alone.folder)
     assert ours.games.read_bytes() == (alone.folder / "games.bin").read_bytes()
